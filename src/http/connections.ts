@@ -1,6 +1,6 @@
 /**
- * Limits connections and slow readers. Unread responses stay in memory, so a reader has a time limit for each step of
- * progress. An idle event stream holds no bytes and stays open, unlike with the socket timeout of Node.
+ * Limits the number of connections and closes connections of slow readers. Unread responses stay in memory, so a reader
+ * must make progress within a time limit. An idle event stream stays open: Node's socket timeout would close it.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,27 +9,27 @@ import { report } from 'node:process'
 import { removeItem } from '../shared/async.ts'
 import { createLogThrottle, type Log } from '../shared/log.ts'
 
-/** Share of the open files that connections may use. */
+/** Share of the process's file descriptors that connections may use. */
 const SHARE_OF_FILES = 1 / 2
-/** Memory per connection, in bytes: twice the 60 KB that the largest headers and their objects take. */
+/** Estimated memory per connection, in bytes: twice the 60 KB of the largest request headers and their objects. */
 const BYTES_PER_CONNECTION = 131_072
 
 /** Returns the maximum number of open files of this process, or Infinity without a limit, as on Windows. */
 export function openFileLimit(): number {
-  // Otherwise the report resolves the name of each connected address, which takes five seconds without a name server.
+  // With network data, the report resolves each connected address. That takes five seconds without a name server.
   Object.assign(report, { excludeNetwork: true })
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } }
   const limit = userLimits?.open_files?.soft
   return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
 }
 
-/** Returns the maximum number of open connections at a port. */
+/** Returns the maximum number of open connections of one port. */
 export const maxConnections = (
   files = openFileLimit(),
   bytes = Math.min(process.constrainedMemory() || totalmem(), totalmem()),
 ): number => Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_PER_CONNECTION))
 
-/** Creates a function to call for each connection that was closed above the limit. It logs their number every ten seconds. */
+/** Creates a function that counts connections closed at the connection limit. It logs the count every ten seconds. */
 export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): () => void {
   const throttle = createLogThrottle(10_000)
   let closed = 0
@@ -41,15 +41,15 @@ export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): (
   }
 }
 
-/** Limits of slow readers (decision 14). "Unread bytes" are the response bytes that all callers have not read yet. */
+/** Limits of slow readers (decision 14). "Unread bytes" are response bytes of all connections that no client has read. */
 export const slowReaderDefaults = {
-  /** Maximum time without progress, in milliseconds. */
+  /** Maximum time in which a reader makes no progress, in milliseconds. */
   patience: 20_000,
-  /** Maximum time without progress above `room`, in milliseconds. */
+  /** Maximum time without progress while the unread bytes exceed `room`, in milliseconds. */
   patienceWhenFull: 1_000,
   /** Number of unread bytes above which `patienceWhenFull` applies. */
   room: 16_000_000,
-  /** Number of unread bytes above which connections are closed at the next check. */
+  /** Number of unread bytes above which the next check closes connections, even if their readers make progress. */
   most: 32_000_000,
 }
 
@@ -58,8 +58,8 @@ export type SlowReaderOptions = typeof slowReaderDefaults
 const CHECK_INTERVAL_MS = 200
 
 /**
- * Returns the bytes of the current write that the operating system has not accepted. `writableLength` changes only at the
- * end of a write, so the timeout of Node also reads this private property.
+ * Returns the bytes of the current write that the operating system has not accepted. `writableLength` changes only when
+ * a write ends. Node's own socket timeout also reads this private property.
  */
 const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
@@ -67,9 +67,9 @@ const queueOf = (socket: Socket) =>
 const MAX_OPEN_REQUESTS = 16
 
 interface Watched {
-  /** Open responses. All except the first one keep their bytes until it is sent. */
+  /** Open responses of the connection. Only the first response is sent. The others buffer their bytes until it ends. */
   answers: ServerResponse[]
-  /** Last result of `queueOf`. */
+  /** Unsent bytes at the last check, as returned by `queueOf`. */
   queue: number
   /** Time of the last change of `queue`. */
   since: number
@@ -78,12 +78,12 @@ interface Watched {
 function unreadBytes(socket: Socket, { answers }: Watched): number {
   if (socket.destroyed) return 0
   let unread = socket.writableLength
-  // The bytes of the first response are those of the socket.
+  // The socket already counts the bytes of the first response.
   for (const answer of answers) if (!answer.socket) unread += answer.writableLength
   return unread
 }
 
-/** Watches the connections of a server until it closes. Also closes a connection with more than 16 open requests. */
+/** Closes connections of slow readers, and connections with more than 16 open requests, until the server closes. */
 export function closeSlowReaders(
   server: Server,
   log: Log,
@@ -109,7 +109,7 @@ export function closeSlowReaders(
       unread += held
       readers.push({ socket, watched, held, weight: held * (now - watched.since + CHECK_INTERVAL_MS) })
     }
-    // The weight is bytes times waiting time, so that closing few connections frees most memory.
+    // The weight of a reader is its unread bytes times their age, so that closing few connections frees much memory.
     for (const { socket, watched, held } of readers.sort((a, b) => b.weight - a.weight)) {
       if (unread <= room) return
       if (unread <= most && now - watched.since < patienceWhenFull) continue
@@ -143,11 +143,11 @@ export function closeSlowReaders(
 const LINGER_MS = 30_000
 
 /**
- * Reads and discards the rest of a rejected body. Node destroys a connection after its last response, and bytes that still
- * arrive make the caller lose the response. So the connection is half closed (test/api/http/broken-bodies.test.ts).
+ * Reads and discards the rest of a rejected body. If Node destroyed the connection while bytes still arrive, the client
+ * would lose the response. So the connection is half-closed (test/api/http/broken-bodies.test.ts).
  */
 export function discardRest(req: IncomingMessage, res: ServerResponse) {
-  // Runs before Node's own listener, which ends the connection.
+  // This listener must run before Node's own `finish` listener, which ends the connection.
   res.prependOnceListener('finish', () => {
     if (req.complete) return
     req.resume()
@@ -172,8 +172,8 @@ export function discardRest(req: IncomingMessage, res: ServerResponse) {
 }
 
 /**
- * Makes an incomplete HTTP/1.0 response end with a reset. An HTTP/1.0 client such as nginx treats a normal end of the
- * connection as the end of a response without a length (test/api/files/gateway.test.ts).
+ * Resets the connection of an incomplete HTTP/1.0 response. If the response has no length, an HTTP/1.0 client such as
+ * nginx treats a normal end of the connection as the end of the response (test/api/files/gateway.test.ts).
  */
 export function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
   const { destroy } = socket

@@ -1,4 +1,4 @@
-/** Creates the context of a request from its headers: the caller, the idempotency key and the base URL. Both APIs use it. */
+/** Creates the context of a GraphQL or REST request from its headers: caller, idempotency key and base URL. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import type { AppContext, Context, Identity } from '../context.ts'
@@ -12,17 +12,17 @@ const MAX_KEY_LENGTH = 255
 
 const noCredentials = { token: undefined, apiKey: undefined }
 const credentialsOf = (headers: IncomingHttpHeaders) => ({
-  // An unknown scheme counts as anonymous.
+  // A caller with an unknown authentication scheme counts as anonymous.
   token: SECRET_HEADER.exec(headers.authorization ?? '')?.[2],
-  // Some apps without an API key send an empty header.
+  // Some apps without an API key send an empty `x-api-key` header.
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
-/** Largest body except for files, in bytes. A body without a declared length counts as one of this size. */
+/** Maximum size of a body without its files, in bytes. A body without a Content-Length counts as one of this size. */
 const MAX_BODY_BYTES = 1_000_000
 const BYTES_PER_REQUEST = 100_000
 
-/** Returns the number of requests that a request counts as: one, plus one for every 100 KB of its body. */
+/** Returns the cost of a request against the rate limit: one, plus one for every 100 KB of its body. */
 function costOf({ headers }: IncomingMessage): number {
   const declared = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : MAX_BODY_BYTES)
   return 1 + Math.floor(Math.min(Number(declared) || 0, MAX_BODY_BYTES) / BYTES_PER_REQUEST)
@@ -30,7 +30,7 @@ function costOf({ headers }: IncomingMessage): number {
 
 interface ContextOptions {
   ignoresCredentials?: boolean
-  /** The request counts against no limit. The caller is anonymous. */
+  /** True for a request that counts against no rate limit. Its caller is anonymous. */
   isUncounted?: boolean
   /** Throws if the caller may not send this request. Called before the request is validated. */
   admit?: (identity: Identity) => void
@@ -44,11 +44,11 @@ interface Dependencies {
   baseUrlOf(req: IncomingMessage): string
 }
 
-/** Returns a function that creates the log of a request. Each line has the request ID. */
+/** Returns a function that creates the logger of a request. Each log line has the request ID. */
 export const createRequestLogs = (log: Log) => (res: ServerResponse) => () =>
   log.child({ requestId: res.getHeader('X-Request-Id') })
 
-/** Creates a function that creates the context of a request. It throws THROTTLED, VALIDATION_FAILED, and errors of `admit`. */
+/** Returns a function that creates request contexts. It throws THROTTLED, VALIDATION_FAILED, errors of `admit`. */
 export function createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf }: Dependencies) {
   return async (
     req: IncomingMessage,
@@ -80,13 +80,13 @@ type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 /** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. Fastify's `trustProxy` would keep it. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/
 
-/** Returns undefined for a text that is not an address. An IPv4-mapped IPv6 address becomes IPv4. */
+/** Parses an IP address. Converts an IPv4-mapped IPv6 address to IPv4. Returns undefined if the text is invalid. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const [, v4, v6] = WITH_PORT.exec(text) ?? []
   const bare = v4 ?? v6 ?? text
   if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return undefined
   const address = ipaddr.process(bare)
-  // The zone is the name of a network interface of this machine.
+  // The zone ID names a network interface of this machine, so it is not part of the caller's address.
   if (address instanceof ipaddr.IPv6) delete address.zoneId
   return address
 }
@@ -94,13 +94,13 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 const networkOf = (text: string): Network =>
   ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`)
 
-/** Returns a function that finds the address of the caller. `trustedProxies`: addresses and CIDR blocks. */
+/** Returns a function that finds the caller's IP address. `trustedProxies`: IP addresses and CIDR blocks. */
 export function createClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
   const networks = trustedProxies.map(networkOf)
   const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
     networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
 
-  /** Returns the last address that is not a trusted proxy. Callers can forge the addresses before it. */
+  /** Returns the last forwarded address that is not a trusted proxy. Callers can forge all addresses before it. */
   return ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
     const remote = socket.remoteAddress ?? ''
     const forwarded = headers['x-forwarded-for']
@@ -117,15 +117,15 @@ export function createClientAddress({ trustedProxies }: { trustedProxies: readon
   }
 }
 
-/** A host name or address with an optional port. */
+/** Matches a host name or an IP address, with an optional port. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
-/** A host name, as `URL` normalizes it, that always resolves to this machine. */
+/** Matches a host name that always resolves to this machine, after normalization by `URL`. */
 const LOOPBACK = /^((.+\.)?localhost|\[::1\]|127(\.\d+){3})$/
 
 /**
- * Returns a function that finds the base URL for links in a response: the configured one, or the host of the request if it is
- * a loopback host, because the port of a container may be mapped. Other hosts are not used: clients can send any.
+ * Returns a function that finds the base URL for links in a response. Without a configured URL, it uses the Host header
+ * if that is a loopback host, because a container's port may be mapped. Clients can forge other hosts.
  */
 export function createBaseUrl({ configured, fallback }: { configured: string | undefined; fallback: string }) {
   return ({ headers: { host = '' } }: Pick<IncomingMessage, 'headers'>): string => {

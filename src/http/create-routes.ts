@@ -1,4 +1,4 @@
-/** Creates the routes of both APIs and the pages of an application. */
+/** Creates the routes of the GraphQL API, the REST API and the HTML pages. */
 import type { App, Modules } from '../app.ts'
 import { createGateway } from '../files/gateway.ts'
 import {
@@ -34,16 +34,16 @@ import type { FileParts } from './rest/file-routes.ts'
 import { addRestRoutes } from './rest/rest-handler.ts'
 import { routes as coreRoutes } from './rest/routes.ts'
 
-/** Limits of large responses, which take megabytes and block the process while they are created. */
+/** Concurrency limits of large responses. Creating a large response uses megabytes and blocks the process. */
 const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, maxWait: 1_500 }
 
-/** Limits of the operations of one caller. Each waiting operation keeps its request body in memory. */
+/** Concurrency limits of one caller's operations. Each queued operation keeps its request body in memory. */
 const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
 
 /** Maximum size of a request body without its files, in bytes. */
 const MAX_BODY_BYTES = 1_000_000
 
-/** Loads the schema and the routes of the core and of the optional modules. */
+/** Loads the GraphQL schema and the routes of the core and the optional modules. */
 export async function loadApi(modules: Modules) {
   const [coins, contentCredentials, admin] = await Promise.all([
     modules.coins?.loadApi(),
@@ -52,9 +52,9 @@ export async function loadApi(modules: Modules) {
   ])
   return {
     schema: createSchema(),
-    /** Routes that execute an operation. */
+    /** REST routes that execute a GraphQL operation. */
     routes: [...coreRoutes, ...(coins?.routes ?? []), ...(contentCredentials?.routes ?? [])],
-    /** Creates the routes of optional modules that execute no operation. */
+    /** Creates the routes of optional modules that execute no GraphQL operation. */
     createDirectRoutes: (parts: FileParts): DirectRoute[] => contentCredentials?.createDirectRoutes(parts) ?? [],
     admin,
   }
@@ -62,17 +62,17 @@ export async function loadApi(modules: Modules) {
 
 interface RouteOptions {
   telemetry: Telemetry
-  /** Returns the names of the parts whose folders are missing or belong to another installation. */
+  /** Returns the names of components whose folders are missing or belong to another installation. */
   missingFolders(): Promise<string[]>
-  /** Returns the names of the unavailable parts without which no request can be served. */
+  /** Returns the names of unavailable components that every request needs. */
   missing(): Promise<string[]>
-  /** Returns the names of other unavailable parts, except the file store. */
+  /** Returns the names of unavailable components that only some requests need, except the file store. */
   degraded?(): Promise<string[]>
-  /** False executes every operation with graphql-js, to compare the responses in tests. Default: true. */
+  /** If false, graphql-js executes every operation, so that tests can compare the responses. Default: true. */
   fastPaths?: boolean
 }
 
-/** Routes of an application. `watched`: load of its queues, for metrics. */
+/** Routes of an application. `watched`: the load of its queues, for metrics. */
 interface Routes {
   addRoutes: AddRoutes
   watched: WatchedServices

@@ -2,7 +2,7 @@ import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from
 import { isJsonObject } from '../shared/input.ts'
 import { snakeCase } from '../shared/text.ts'
 
-/** REST status and type by error code. Callers depend on them, so they must not change. */
+/** HTTP status and REST error type of each error code. REST clients depend on these values, so they must not change. */
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
   ASSET_WRITE_PERMISSION_DENIED: { status: 403, type: 'asset_write_permission_denied' },
@@ -47,7 +47,7 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   WITHDRAWALS_PAUSED: { status: 429, type: 'withdrawals_paused' },
 }
 
-/** An error before it is presented. */
+/** An error before it is converted to a response. */
 export interface Refusal {
   code: ErrorCode
   message: string
@@ -62,7 +62,7 @@ const inSnakeCase = (details: object) =>
 export function presentRefusal({ code, message: given, details: found }: Refusal) {
   const { status, type } = statuses[code]
   const details = isJsonObject(found) ? inSnakeCase(found) : found
-  // The message starts with the name of the first field, which is different in REST.
+  // The message starts with the name of the first invalid field. Field names in REST differ from those in GraphQL.
   const message = code === 'VALIDATION_FAILED' && isJsonObject(details) ? firstProblem(details as FieldErrors) : given
   const error = { type, message, ...(details !== undefined && { details }) }
   return { error, status_code: status, detail: message }

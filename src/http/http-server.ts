@@ -1,4 +1,4 @@
-/** The HTTP server: a node:http server with Fastify as its router. It answers 503 until it has routes. */
+/** The HTTP server: a node:http server with Fastify as its router. It responds with 503 until routes are added. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
@@ -19,19 +19,19 @@ import {
 
 export type AddRoutes = (app: FastifyInstance) => void
 
-/** Time limits of a whole request and its headers, and the interval between two checks, in milliseconds. */
+/** Time limits for receiving a request and its headers, and the interval of checking them, in milliseconds. */
 const requestTimeouts = { request: 300_000, headers: 30_000, checkEvery: 30_000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const CLOSE_IDLE_EVERY_MS = 50
 
-/** Maximum characters of a path parameter. A CID in base 2 has 289. */
+/** Maximum number of characters of a path parameter. A CID in base 2 has 289 characters. */
 const MAX_PARAM_LENGTH = 512
 
 export type HttpServer = ReturnType<typeof createHttpServer>
 
 /**
- * Headers of every response. Other origins may load data, because browsers never send credentials by themselves. Mailed links
- * contain secrets, so there is no Referer. `@fastify/helmet` misses responses before routing (security-headers.test.ts).
+ * Headers of every response. Other origins may load data, because browsers send no credentials automatically. Referer is
+ * off, because mailed links contain secrets. `@fastify/helmet` skips responses before routing (security-headers.test.ts).
  */
 const securityHeaders = (isSecure: boolean) => ({
   'X-Content-Type-Options': 'nosniff',
@@ -40,13 +40,13 @@ const securityHeaders = (isSecure: boolean) => ({
   ...(isSecure && { 'Strict-Transport-Security': 'max-age=31536000' }),
 })
 
-/** Follows requests for metrics, traces and the log. */
+/** Records requests in metrics, traces and the log. */
 export interface RequestTelemetry {
-  /** Calls `answer`, follows the request until its response ends, and returns the result of `answer`. */
+  /** Calls `answer`, records the request when its response ends, and returns the result of `answer`. */
   serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
-  /** Sets the error code of a request that the server itself rejects. */
+  /** Records the error code of a request that the server rejects before routing. */
   refused(res: ServerResponse, code: ErrorCode): void
-  /** Reports a request that could not be parsed or timed out. `answer`: its response, if its headers arrived. */
+  /** Records a request that timed out or could not be parsed. `answer`: its response, if its headers arrived. */
   rejected(request: { requestId: string; status: number; code: ErrorCode; answer: ServerResponse | undefined }): void
 }
 
@@ -56,7 +56,7 @@ const noopTelemetry: RequestTelemetry = {
   rejected() {},
 }
 
-/** Format of a request ID that a caller may choose. It is logged, and other text may be a secret. */
+/** Format of a request ID that a caller may choose: a UUID. The ID is logged, and any other text could be a secret. */
 const SAFE_REQUEST_ID = /^[\da-f]{8}(-?)([\da-f]{4}\1){3}[\da-f]{12}$/i
 
 const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -65,24 +65,24 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
 }
 
 export interface HttpServerOptions {
-  /** Creates the response to a request that reaches no route. */
+  /** Creates the error response to a request that reaches no route. */
   presentError: (error: DomainError) => { status: number; headers: Record<string, string>; body: object }
   log: Log
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
-  /** Maximum number of open connections at one port. The server closes further connections when they arrive. */
+  /** Maximum number of open connections of one port. The server closes new connections above it. */
   connections?: number
   telemetry?: RequestTelemetry | undefined
   timeouts?: typeof requestTimeouts
 }
 
-/** Errors of a machine without IPv6. */
+/** Error codes of listening on IPv6 on a machine without IPv6. */
 const NO_IPV6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
-/** Prevents a cache from sending the response to a malformed request to later callers of the path. */
+/** Headers that prevent a cache from storing the response to a malformed request and sending it to other callers. */
 const notCached = { 'Cache-Control': 'no-store' }
 
-/** Errors of Node's HTTP parser with another code than PARSE_ERROR. */
+/** Errors of Node's HTTP parser that are not reported as PARSE_ERROR. */
 const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the request are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the request are too large.'],
@@ -94,14 +94,14 @@ const notHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The 
 const isHost = (host: string | undefined) =>
   host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
 
-/** Returns whether a request has several Host headers. A proxy may use another one than this server (RFC 9112, 3.2). */
+/** Returns whether a request has several Host headers. A proxy and this server could choose differently (RFC 9112). */
 const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
   rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1
 
 const isAddressed = (req: IncomingMessage) =>
   !hasTwoHosts(req) && (isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0'))
 
-/** Scheme and host of a request target in absolute form, which proxies accept. */
+/** Matches the scheme and host of a request target in absolute form. Clients of proxies send this form. */
 const ABSOLUTE = /^https?:\/\/[^/?#]+/i
 
 /** Returns path and query of a request target (RFC 9112, section 3.2). Returns undefined if the target has no path. */
@@ -112,13 +112,13 @@ function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
   return target.startsWith('/') ? target : `/${target}`
 }
 
-/** An identifier with unencoded slashes in a path, as in `/assets/ipfs://<cid>/`. */
+/** Matches an identifier with unencoded slashes in a path, as in `/assets/ipfs://<cid>/`. */
 const UNENCODED_SCHEME = /^([^?]*)\/ipfs:\/\//i
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** Creates a server. It answers 503 until `serve` is called. */
+/** Creates an HTTP server. It responds with 503 until `serve` is called. */
 export function createHttpServer(options: HttpServerOptions) {
   const { presentError, log, publicUrl, slowReaders = slowReaderDefaults, telemetry = noopTelemetry } = options
   const { connections = maxConnections(), timeouts = requestTimeouts } = options
@@ -138,7 +138,7 @@ export function createHttpServer(options: HttpServerOptions) {
   }
 
   const receive = (req: IncomingMessage, res: ServerResponse) => {
-    // The parser processes its buffered bytes even after the connection was destroyed.
+    // The HTTP parser processes its buffered bytes even after the connection is destroyed.
     if (req.socket.destroyed) return
     const target = targetOf(req)
     req.url = target ?? '/'
@@ -158,26 +158,26 @@ export function createHttpServer(options: HttpServerOptions) {
       connectionsCheckingInterval: timeouts.checkEvery,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
-      // Node would send a response without a body.
+      // Node's own check of the Host header would respond without an error body.
       requireHostHeader: false,
     },
     receive,
   )
   const { currentAnswer } = closeSlowReaders(server, log, slowReaders)
   const emitRequest: RequestListener = (req, res) => void server.emit('request', req, res)
-  // Sends status 100 when the body is read, but not if the request is rejected before.
+  // Sends 100 Continue when a handler starts to read the body. A rejected request gets no 100 Continue.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
       if (!res.headersSent) res.writeContinue()
     })
     emitRequest(req, res)
   })
-  // RFC 9110 allows a server to ignore an unknown expectation.
+  // RFC 9110 allows a server to ignore an unknown value of the `Expect` header.
   server.on('checkExpectation', emitRequest)
 
   /**
-   * Sends an error response on a connection whose request could not be read. Previous requests are answered first, because
-   * their caller would treat the error as the response to one of them.
+   * Sends an error response on a connection whose request could not be read. Responses to previous requests are sent
+   * first. Otherwise, the client would treat the error as the response to one of them.
    */
   function answerUnreadable(socket: Duplex, error: DomainError, isHead: boolean) {
     const current = currentAnswer(socket)
@@ -201,20 +201,20 @@ export function createHttpServer(options: HttpServerOptions) {
   }
   const unreadable = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    // The parser reports the same connection again for each byte that follows.
+    // After an error, the HTTP parser reports the same connection again for each further byte.
     if (unreadable.has(socket) && socket.writable) return
     unreadable.add(socket)
     const isHead = error.rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
     answerUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
   })
 
-  /** Creates Fastify on this server. Routes read bodies themselves, after authorization. */
+  /** Creates the Fastify router of this server. Routes read request bodies themselves, after authorization. */
   async function createRouter(addRoutes: AddRoutes): Promise<FastifyInstance> {
     const router = fastify({
       serverFactory: () => server,
       clientErrorHandler: () => undefined,
       exposeHeadRoutes: false,
-      // During a drain, requests on open connections are still answered.
+      // During a graceful shutdown, requests on open connections still get their responses.
       return503OnClosing: false,
       routerOptions: {
         ignoreTrailingSlash: true,
@@ -222,7 +222,7 @@ export function createHttpServer(options: HttpServerOptions) {
         querystringParser: (text) => text as never,
       },
       rewriteUrl: ({ url = '/' }) => (url.includes('://') ? url.replace(UNENCODED_SCHEME, '$1/') : url),
-      // A path that cannot be decoded, or has a parameter that is too long.
+      // Fastify calls this for a path that cannot be decoded, or that has a parameter that is too long.
       frameworkErrors(_error, { raw: req }, { raw: res }) {
         req.url = '/not-found'
         router.routing(req, res)
@@ -243,9 +243,9 @@ export function createHttpServer(options: HttpServerOptions) {
       const next = isFirst ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
       const listener = Object.assign(next, { maxConnections: connections }).on('drop', logDrop)
       listener.once('error', (error: NodeJS.ErrnoException) => {
-        const taken = `Port ${port} of ${address} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
-        const other = `Annal cannot listen at port ${port} of ${address}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may use.`
-        reject(new Error(error.code === 'EADDRINUSE' ? taken : other, { cause: error }))
+        const inUse = `Another program uses port ${port} of ${address}. Stop it, or set ${variable} to another port.`
+        const other = `Annal cannot listen on port ${port} of ${address}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may use.`
+        reject(new Error(error.code === 'EADDRINUSE' ? inUse : other, { cause: error }))
       })
       listener.listen(port, address, () => resolve((listener.address() as AddressInfo).port))
       listeners.push(listener)
@@ -253,34 +253,34 @@ export function createHttpServer(options: HttpServerOptions) {
 
   return {
     /**
-     * Listens at a port and returns its number. `localhost` means both loopback addresses. May be called again for another
-     * port. Throws an Error that names the environment variable `variable` if the port is not available.
+     * Listens on a port and returns its number. `localhost` means both loopback addresses. You may call it again for
+     * another port. If the port is not available, throws an Error that names the environment variable `variable`.
      */
     async listen(port: number, host: string, variable = 'PORT'): Promise<number> {
       if (host !== 'localhost') return listenAt(port, host, variable)
-      // Node would listen at only one of the two addresses.
-      const taken = await listenAt(port, '127.0.0.1', variable)
-      await listenAt(taken, '::1', variable).catch((error: Error) => {
+      // For `localhost`, Node would listen on only one of the two loopback addresses.
+      const boundPort = await listenAt(port, '127.0.0.1', variable)
+      await listenAt(boundPort, '::1', variable).catch((error: Error) => {
         const { code = '' } = error.cause as NodeJS.ErrnoException
-        // The system chose port 0 for IPv4 only. Another program may use it for IPv6.
+        // For port 0, the system chose a free port for IPv4 only. Another program may use that port for IPv6.
         if (!NO_IPV6.has(code) && !(port === 0 && code === 'EADDRINUSE')) throw error
       })
-      return taken
+      return boundPort
     },
-    /** Starts to answer requests with these routes. */
+    /** Starts to serve requests with these routes. */
     async serve(addRoutes: AddRoutes): Promise<void> {
       app = await createRouter(addRoutes)
       route = app.routing
     },
-    /** Ends each connection with its next response, so that no idle connections exist at the time of `drain`. */
+    /** Closes each connection after its next response, so that `drain` finds no idle connections. */
     endConnections(): void {
       endsConnections = true
     },
-    /** Accepts no new connections, waits at most `milliseconds` for open requests, then closes. */
+    /** Stops accepting connections, waits at most `milliseconds` for open requests, then closes the server. */
     async drain(milliseconds: number): Promise<void> {
       endsConnections = true
       const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
-      // A connection stays open after its response until it is idle here.
+      // A connection is not idle immediately after its response, so idle connections are closed repeatedly.
       const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
       server.closeIdleConnections()
       const timer = setTimeout(() => server.closeAllConnections(), milliseconds)
@@ -292,8 +292,8 @@ export function createHttpServer(options: HttpServerOptions) {
 }
 
 /**
- * Adds a route whose handler reads the request and writes the response itself, before Fastify looks at the body. An error
- * of the handler closes the connection, because a part of the response may have been sent.
+ * Adds a route whose handler reads the request and writes the response itself, before Fastify reads the body. If the
+ * handler throws, the connection is closed, because a part of the response may have been sent.
  */
 export function addRawRoute(
   app: FastifyInstance,
@@ -302,7 +302,7 @@ export function addRawRoute(
   logOf: (res: ServerResponse) => () => Log,
 ): void {
   app.all(url, {
-    // The third parameter tells Fastify not to continue by itself.
+    // A hook with a third parameter makes Fastify wait for a call of `_done`, which never happens.
     onRequest({ raw: req }, reply, _done) {
       const { raw: res } = reply.hijack()
       handle(req, res).catch((error: unknown) => {

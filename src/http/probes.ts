@@ -1,13 +1,13 @@
-/** Probes of supervisors and load balancers. Every process serves them. */
+/** Health and readiness probes for supervisors and load balancers. Every process serves them. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { notFound } from '../shared/errors.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 import { presentError } from './error-status.ts'
 
 export interface ProbeParts {
-  /** Returns the unavailable parts without which no request can be served. */
+  /** Returns the names of unavailable components that every request needs. */
   missing(): Promise<string[]>
-  /** Returns the unavailable parts without which most requests can be served. */
+  /** Returns the names of unavailable components that most requests do not need. */
   degraded(): Promise<string[]>
   version: string
 }
@@ -23,14 +23,14 @@ export function createProbes(parts: ProbeParts): Probes {
   async function checkReadiness(): Promise<ProbeAnswer> {
     const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
     if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
-    // All processes share this part. With 503 the load balancer would remove every process, although most requests work.
+    // All processes share the degraded component. If they returned 503, the load balancer would remove every process.
     return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
   }
   let checking: Promise<ProbeAnswer> | undefined
 
   return {
     healthz: async () => ({ status: 200, body: { status: 'ok' } }),
-    // Probes count against no limit. Concurrent probes share one check, so that they cannot overload the parts.
+    // Probes have no rate limit. Concurrent probes share one check, so that they cannot overload the components.
     readyz() {
       checking ??= checkReadiness().finally(() => {
         checking = undefined
@@ -41,7 +41,7 @@ export function createProbes(parts: ProbeParts): Probes {
   }
 }
 
-/** Returns the names of unavailable parts, and of parts whose folder belongs to another installation. */
+/** Returns the names of unavailable components, including those whose folder belongs to another installation. */
 export async function findAwayParts(parts: {
   contentStore: { isReachable(): Promise<boolean> }
   missingFolders(): Promise<string[]>
@@ -58,7 +58,7 @@ export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): F
     .headers(uncached)
     .send(Buffer.from(JSON.stringify(body)))
 
-/** Adds the routes of a process without the role `http`: probes, and 404 for everything else. */
+/** Adds the routes of a process without the role `http`: the probes, and 404 for all other paths. */
 export function addProbes(app: FastifyInstance, probes: Probes, watch: RequestWatch): void {
   for (const [name, probe] of Object.entries(probes)) {
     app.route({

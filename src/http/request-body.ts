@@ -1,4 +1,4 @@
-/** Reads request bodies. Fastify limits neither their total size nor their chunks (test/api/http/small-chunks.test.ts). */
+/** Reads request bodies with limits that Fastify lacks: total size and chunks (test/api/http/small-chunks.test.ts). */
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
@@ -6,17 +6,17 @@ import type { BodyReaders } from '../modules/assets/uploads.ts'
 import { removeItem } from '../shared/async.ts'
 import { DomainError } from '../shared/errors.ts'
 
-/** Number of chunks of a body that may have any size. */
+/** Number of chunks per request body for which no minimum size applies. */
 const FREE_CHUNKS = 2_000
-/** Minimum average size of further chunks, in bytes. A million chunks of one byte took 340 MB and blocked for 4 s. */
+/** Minimum average size of all further chunks, in bytes. A million chunks of 1 byte used 340 MB and blocked for 4 s. */
 const MIN_CHUNK_BYTES = 64
 
-/** Maximum size of all incomplete bodies of the process together, in bytes. */
+/** Maximum total size of all incomplete request bodies of the process, in bytes. */
 const MAX_OPEN_BYTES = 64_000_000
-/** Milliseconds added to the age of each body when bodies are ranked for eviction, so that small age differences of new bodies do not matter. */
+/** Milliseconds added to the age of each body in the eviction ranking, so that the ages of new bodies barely differ. */
 const MIN_AGE_MS = 200
 
-/** A body that is being read. */
+/** A request body that is being read. */
 interface OpenBody {
   bytes: number
   since: number
@@ -24,7 +24,7 @@ interface OpenBody {
   refuse(error: DomainError): void
 }
 
-/** An array: a long-lived `Set` keeps its items until a full garbage collection (test/processes/short-lived.processes.ts). */
+/** Open bodies. A long-lived `Set` would keep removed items until a full GC (short-lived.processes.ts). */
 const openBodies: OpenBody[] = []
 let openBytes = 0
 
@@ -35,7 +35,7 @@ function release(body: OpenBody) {
   openBytes -= body.bytes
 }
 
-/** Rejects the body with the highest product of size and age, so that slow senders do not block other callers. */
+/** Rejects the open body with the highest product of size and age, so that slow senders do not block other callers. */
 function refuseHeaviest() {
   const now = performance.now()
   const weightOf = ({ bytes, since }: OpenBody) => bytes * (now - since + MIN_AGE_MS)
@@ -45,19 +45,19 @@ function refuseHeaviest() {
   heaviest.refuse(new DomainError('UNAVAILABLE', message, { retryAfter: 5 }))
 }
 
-/** Counts the bytes of a body that is being read. Calls `refuse` if the process has too many or the chunks are too small. */
+/** Counts the bytes of an open body. Calls `refuse` if the process holds too many bytes or the chunks are too small. */
 function trackBody(refuse: (error: DomainError) => void) {
   const body: OpenBody = { bytes: 0, since: performance.now(), isReleased: false, refuse }
   openBodies.push(body)
   let chunks = 0
   return {
-    /** Sets the number of bytes in memory after each chunk. `received`: bytes of all chunks. */
+    /** Sets the bytes that the body holds in memory. Called after each chunk. `received`: bytes of all chunks. */
     update(bytes: number, received: number) {
       if (body.isReleased) return
       chunks += 1
       if (chunks > FREE_CHUNKS + received / MIN_CHUNK_BYTES) {
         release(body)
-        const message = 'The body came in too many small pieces. Send it in larger ones.'
+        const message = 'The body arrived in too many small chunks. Send it in larger chunks.'
         return refuse(new DomainError('PAYLOAD_TOO_LARGE', message))
       }
       openBytes += bytes - body.bytes
@@ -68,13 +68,13 @@ function trackBody(refuse: (error: DomainError) => void) {
   }
 }
 
-/** Calls `fail` if the connection ends before the body does. Returns a function that stops listening. */
+/** Calls `fail` if the connection closes before the body is complete. Returns a function that stops listening. */
 function onIncomplete(req: IncomingMessage, fail: (error: DomainError) => void): () => void {
   const onClose = () => {
-    if (!req.readableEnded) fail(new DomainError('PARSE_ERROR', 'The body ended too early.'))
+    if (!req.readableEnded) fail(new DomainError('PARSE_ERROR', 'The connection closed before the body was complete.'))
   }
   req.once('close', onClose)
-  // `close` reports a broken connection. An error without a listener would end the process.
+  // The `close` event reports a broken connection. Without a listener, an `error` event would end the process.
   req.on('error', () => {})
   if (req.destroyed) queueMicrotask(onClose)
   return () => req.off('close', onClose)
@@ -83,9 +83,9 @@ function onIncomplete(req: IncomingMessage, fail: (error: DomainError) => void):
 const COMPRESSED = /\b(?:x-)?(?:gzip|compress|deflate|br|zstd)\b/i
 
 export const tooLarge = (maxBytes: number) =>
-  new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${maxBytes} bytes.`)
+  new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than the limit of ${maxBytes} bytes.`)
 
-/** Checks the headers of a body. Throws UNSUPPORTED_MEDIA_TYPE if it is compressed, and PAYLOAD_TOO_LARGE. */
+/** Checks the headers of a body. Throws PAYLOAD_TOO_LARGE, and UNSUPPORTED_MEDIA_TYPE for a compressed body. */
 function assertDeclared(req: IncomingMessage, maxBytes: number): void {
   if (COMPRESSED.test(req.headers['content-encoding'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed (Content-Encoding). Send it uncompressed.')
@@ -119,7 +119,7 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads a body as text. Throws PAYLOAD_TOO_LARGE, UNAVAILABLE, and PARSE_ERROR if the body is incomplete or not UTF-8. */
+/** Reads a body as text. Throws PAYLOAD_TOO_LARGE, UNAVAILABLE, and PARSE_ERROR for an incomplete or non-UTF-8 body. */
 export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {
   assertDeclared(req, maxBytes)
   const bytes = await readBytes(req, maxBytes)
@@ -130,15 +130,15 @@ export async function readText(req: IncomingMessage, maxBytes: number): Promise<
   }
 }
 
-/** Returns the media type of a `Content-Type` header in lower case, without parameters. Empty without a header. */
+/** Returns the media type of a Content-Type header in lower case, without parameters, or '' without a header. */
 export const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase()
 
-/** Maximum number of fields of a form in any encoding. */
+/** Maximum number of fields in a multipart or URL-encoded form. */
 export const MAX_FIELDS = 100
-/** Maximum number of file parts, including ignored ones. */
+/** Maximum number of file parts in a form, including ignored files. */
 const MAX_FILE_PARTS = 10
 const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
-/** Maximum size of boundaries, part headers and unparsed bytes together. */
+/** Maximum total size of a form's boundaries, part headers and unparsed bytes, in bytes. */
 const FRAMING_BYTES = 131_072
 
 const notAForm = (cause: unknown) =>
@@ -153,11 +153,11 @@ interface Part {
   mimetype: string
 }
 
-/** Returns whether a part is a file. A browser sends a file without a name if the user chose none. */
+/** Returns whether a form part is a file. If the user selects no file, a browser sends a file with an empty name. */
 const isFile = (type: string, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
-/** Creates a parser that treats every part as a file. In fields, it would replace bytes that are not UTF-8. */
+/** Creates a form parser that treats every part as a file. In fields, it would silently replace invalid UTF-8. */
 function createParser({ headers }: IncomingMessage, fileSize: number) {
   try {
     return new Busboy({
@@ -172,8 +172,8 @@ function createParser({ headers }: IncomingMessage, fileSize: number) {
 }
 
 /**
- * Reads a multipart form: fields into memory, files to their handlers. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR. Other libraries
- * read files before authorization (test/api/graphql/multipart.test.ts) or without a memory limit (small-chunks.test.ts).
+ * Reads a multipart form: fields into memory, files into handlers. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR. Other parsers
+ * read files before authorization (api/graphql/multipart.test.ts) or without a memory limit (small-chunks.test.ts).
  */
 export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options) => {
   const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = options
@@ -181,7 +181,7 @@ export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options)
   const parser = createParser(req, maxFileBytes)
   const dispositionNow = watchDispositions(parser)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
-  // A caller that cancels does not await `whole`.
+  // A caller that cancels does not await `whole`, so its rejection must not count as unhandled.
   whole.catch(() => {})
   const streams = new Set<BusboyFileStream>()
   const handledFiles = new Set<BusboyFileStream>()
@@ -203,9 +203,9 @@ export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options)
     if (hasEnded) return
     stop()
     parser.destroy()
-    // The parser does not destroy its streams. Their readers would wait indefinitely.
+    // The form parser does not destroy its file streams, so their readers would wait indefinitely.
     for (const stream of streams) stream.destroy(error instanceof Error ? error : undefined)
-    // Reject after the handlers have closed their files.
+    // The promise of the form is rejected only after the handlers have closed their files.
     void handling.then(() => reject(error))
   }
 
@@ -229,10 +229,10 @@ export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options)
 
   async function handlePart({ name, stream, filename, disposition, encoding, mimetype }: Part) {
     if (hasEnded) return
-    if (name === undefined) throw notAForm(new Error('a part has no name'))
-    // The service would register the encoded text instead of the file.
+    if (name === undefined) throw notAForm(new Error('A part of the form has no name.'))
+    // Without this check, the service would register the encoded text instead of the file.
     if (/^(?:base64|quoted-printable)$/.test(encoding)) {
-      const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it without an encoding.`
+      const problem = `The part \`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it without an encoding.`
       throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
     }
     if (!isFile(mimetype, filename, isText?.(name) === true)) {
@@ -264,7 +264,7 @@ export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options)
     resolve()
   }
 
-  // An empty body is an empty form.
+  // An empty request body counts as an empty form.
   const end = () => (received > 0 ? parser.end() : finish())
 
   const body = trackBody(fail)
@@ -272,13 +272,13 @@ export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options)
   parser.on('file', (name: string | undefined, stream: BusboyFileStream, filename, encoding, mimetype) => {
     const disposition = dispositionNow()
     streams.add(stream)
-    // The parser or the handler of the part reports the error.
+    // The form parser or the handler of the part reports stream errors.
     stream.on('error', () => {})
-    stream.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
+    stream.on('limit', () => refuse(`The file is larger than the limit of ${maxFileBytes} bytes.`))
     handling = handling.then(() => handlePart({ name, stream, filename, disposition, encoding, mimetype })).catch(fail)
   })
   parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
-  // This listener stays, because destroying the parser may emit another error.
+  // The `error` listener is never removed, because destroying the parser may emit another error.
   parser.on('error', (error: Error) => fail(notAForm(error)))
   parser.once('finish', () => void handling.then(finish))
   req.on('data', parse).once('end', end)
@@ -297,15 +297,15 @@ function decode(bytes: Buffer): string | undefined {
 
 declare module '@fastify/busboy' {
   interface BusboyInstance {
-    /** Private. Busboy 3.2.6 ignores `filename*` after `filename`, and its public `Dicer` has no limits (file-names.test.ts). */
+    /** Private parser. Busboy 3.2.6 ignores `filename*` after `filename` (file-names.test.ts). `Dicer` has no limits. */
     _parser: { parser: EventEmitter }
   }
 }
 
-/** Returns a function that returns the `Content-Disposition` header of the newest part. */
+/** Returns a function that returns the Content-Disposition header of the form part read last. */
 function watchDispositions(busboy: BusboyInstance): () => string {
   let disposition = ''
-  // Runs before Busboy's own listener, which reports the file.
+  // This listener must run before Busboy's own listener, which reports the file.
   busboy._parser.parser.prependListener('part', (part: EventEmitter) =>
     part.on('header', (header: Record<string, string[] | undefined>) => {
       disposition = header['content-disposition']?.[0] ?? ''
@@ -316,7 +316,7 @@ function watchDispositions(busboy: BusboyInstance): () => string {
 
 const PARAMETER = /;[ \t]*([^=;\s"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^;]*)/g
 
-/** Returns the parameters of a header by their names in lower case, without quotation marks. */
+/** Returns the parameters of a Content-Disposition header by lower-case name. Values have no quotation marks. */
 function parametersOf(disposition: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [, name, value] of disposition.matchAll(PARAMETER)) {
@@ -326,7 +326,7 @@ function parametersOf(disposition: string): Map<string, string> {
   return found
 }
 
-/** Returns the value of an extended parameter (RFC 8187), or undefined if it cannot be decoded. */
+/** Decodes an extended header parameter (RFC 8187), or returns undefined if it is invalid. */
 function decodeExtended(value: string): string | undefined {
   const [, charset, encoded] = /^([\w.:-]+)'[^']*'(.*)$/s.exec(value) ?? []
   if (charset === undefined || encoded === undefined || /%(?![\da-f]{2})/i.test(encoded)) return undefined
@@ -338,10 +338,10 @@ function decodeExtended(value: string): string | undefined {
   }
 }
 
-/** .NET encodes `filename` like this, in addition to `filename*`. */
+/** Matches a `filename` as .NET encodes it (RFC 2047). .NET also sends `filename*`. */
 const ENCODED_WORD = /^=\?utf-8\?b\?([a-z\d+/]+={0,2})\?=$/i
 
-/** Decodes a `filename`. Browsers percent-encode only quotation marks and line breaks. */
+/** Decodes a `filename` of a form part. Browsers percent-encode only quotation marks and line breaks in it. */
 const decodePlain = (name: string) => {
   const encoded = ENCODED_WORD.exec(name)?.[1]
   return encoded ? Buffer.from(encoded, 'base64').toString() : name.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
@@ -353,8 +353,8 @@ function withoutFolders(path: string): string {
 }
 
 /**
- * Returns the file name of a part without folders, or an empty text. `filename*` has precedence over `filename` (RFC 6266,
- * section 4.3) unless it cannot be decoded. `parsed`: the parser's value of the last one of both.
+ * Returns the file name of a form part without folders, or an empty string. `filename*` has precedence over `filename`
+ * (RFC 6266, section 4.3) unless it is invalid. `parsed`: the file name as parsed by Busboy.
  */
 function fileNameOfPart(disposition: string, parsed = ''): string {
   const parameters = parametersOf(disposition)

@@ -6,16 +6,16 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 
-/** Headers that let any origin call the API. Credentials are in headers, never in cookies. */
+/** CORS headers that permit calls from any origin. This is safe because the API reads credentials only from headers. */
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
 }
 
-/** Headers of a response that browsers must revalidate before each use. */
+/** Headers of a response that browsers may cache but must revalidate before each use. */
 export const uncachedHeaders = { 'Cache-Control': 'private, no-cache' }
 
-/** Sends JSON text, as bytes, because Fastify adds a charset to the Content-Type of a string. */
+/** Sends JSON text as bytes. For a string, Fastify would add a charset to the Content-Type. */
 export const sendJsonText = (reply: FastifyReply, text: string): FastifyReply =>
   reply.headers({ ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }).send(Buffer.from(text))
 
@@ -27,8 +27,8 @@ export const sendPage = (
 ): FastifyReply => reply.code(status).headers(headers).send(html)
 
 /**
- * Sends the parts of a body while they are created, each after the caller has read the previous one. Sends no body for HEAD.
- * Throws the error of a part. The caller must then abort the connection, so that the body does not look complete.
+ * Streams the parts of a body with backpressure. Sends no body for HEAD. Throws an error that occurs while a part is
+ * created. The caller must then abort the connection, so that the body does not look complete.
  */
 export async function sendParts(
   req: IncomingMessage,
@@ -44,7 +44,7 @@ export async function sendParts(
   })
 }
 
-/** Sends a file that is created while it is sent, for saving. Throws the errors of `sendParts`. */
+/** Streams a file that browsers save instead of showing it. Throws the errors of `sendParts`. */
 export function sendDownload(
   req: IncomingMessage,
   res: ServerResponse,
@@ -59,16 +59,16 @@ export function sendDownload(
   return sendParts(req, res, content)
 }
 
-/** Prefix of text that `writeJson` writes as raw JSON. Input cannot contain it. */
+/** Prefix of strings that `writeJson` writes as raw JSON. User input cannot contain this prefix. */
 const MARK = '\0raw JSON: '
 
-/** Marks JSON text that the response contains unchanged. Parsing it would change large numbers. */
+/** Marks JSON text that `writeJson` must copy unchanged, because parsing it would change large numbers. */
 export const rawJson = (text: string) => `${MARK}${text}`
 
-/** Start of a marked text in JSON. */
+/** JSON form of the prefix of raw JSON, with the opening quotation mark. */
 const BEGIN = JSON.stringify(MARK).slice(0, -1)
 
-/** Returns the position of the first quotation mark from `from` on that is not escaped. */
+/** Returns the position of the first unescaped quotation mark in `json` from the position `from`. */
 function endOfText(json: string, from: number): number {
   for (let end = json.indexOf('"', from); ; end = json.indexOf('"', end + 1)) {
     let backslashes = 0
@@ -77,13 +77,13 @@ function endOfText(json: string, from: number): number {
   }
 }
 
-/** Returns a value as JSON, with marked texts unchanged. A regular expression would overflow the stack for long texts. */
+/** Converts a value to JSON, with raw JSON unchanged. A regular expression would overflow the stack for long texts. */
 export function writeJson(answer: unknown): string {
   const json = JSON.stringify(answer)
   const parts: string[] = []
   let written = 0
   for (let at = json.indexOf(BEGIN); at >= 0; at = json.indexOf(BEGIN, Math.max(written, at + 1))) {
-    // The quotation mark is part of a text.
+    // An escaped quotation mark is part of a string, so this is not a marked value.
     if (json[at - 1] === '\\') continue
     const begin = at + BEGIN.length
     const end = endOfText(json, begin)
@@ -99,7 +99,7 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag)) ?? false
 }
 
-/** A static file, such as 9 MB of scripts. It is compressed once. `@fastify/compress` would compress each response. */
+/** A static file, compressed once. `@fastify/compress` would compress each response, such as 9 MB of scripts. */
 export interface StaticFile {
   bytes: Buffer
   zipped: Buffer
@@ -116,7 +116,7 @@ export async function prepareFile(bytes: Buffer): Promise<StaticFile> {
 /** Matches an `Accept-Encoding` that names gzip, except as `gzip;q=0`. */
 const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)/i
 
-/** Sends a static file in the form that the caller accepts, or 304 if the caller has this version. */
+/** Sends a static file, compressed if the caller accepts gzip. Sends 304 if the caller has the current version. */
 export function sendStaticFile(
   req: IncomingMessage,
   res: ServerResponse,

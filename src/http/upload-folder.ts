@@ -1,4 +1,4 @@
-/** Stores files of open requests without names, so that they end with their request or the process. */
+/** Stores uploads in unlinked files, so that the system deletes them when the request or the process ends. */
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import { pipeline } from 'node:stream/promises'
 import type { HeldFile, UploadFolder } from '../files/file-types.ts'
 import { storageFailure } from '../shared/errors.ts'
 
-/** Size of one read, in bytes: one block of the file network. */
+/** Size of one read of an uploaded file, in bytes: one IPFS block. */
 const READ_BYTES = 262_144
-/** Maximum number of bytes in memory that are not written yet. */
+/** Maximum number of bytes of an upload in memory that are not written to disk. */
 const WRITE_BYTES = 262_144
-/** Minimum size of a chunk whose memory is freed, in bytes. Smaller ones may be form boundaries. */
+/** Minimum size of a chunk whose memory is freed, in bytes. Smaller chunks may be form boundaries. */
 const MIN_FREED_BYTES = 4_096
 
 const storing = <T>(work: () => Promise<T>): Promise<T> =>
@@ -19,7 +19,7 @@ const storing = <T>(work: () => Promise<T>): Promise<T> =>
     throw storageFailure(error)
   })
 
-/** Stores files of requests below `dir`. A file is unlinked as soon as it is open. */
+/** Creates a store for uploads in the folder `dir`. A file is unlinked as soon as it is open. */
 export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
   async function openNameless(): Promise<FileHandle> {
     await mkdir(dir, { recursive: true })
@@ -46,7 +46,7 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
         chunks.forEach(freeMemory)
       }
       try {
-        // Chunks that arrive during a write are written together afterwards.
+        // Chunks that arrive during a write are written together in the next write.
         const writev = (chunks: { chunk: Buffer }[], done: (error?: Error | null) => void) =>
           void write(chunks.map(({ chunk }) => chunk)).then(() => done(), done)
         await pipeline(bytes, new Writable({ highWaterMark: WRITE_BYTES, writev }))
@@ -57,7 +57,7 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
       return createHeldFile(handle, size)
     },
 
-    /** Deletes files with names, which crashes leave. */
+    /** Deletes files that were not unlinked because a process crashed. */
     async sweep(seconds, onError) {
       const before = Date.now() - seconds * 1_000
       for (const name of await readdir(dir).catch(() => [])) {
@@ -70,19 +70,19 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
   }
 }
 
-/** Writes all chunks. A disk that is nearly full writes a part, and then rejects the rest with an error. */
+/** Writes all chunks to a file. A nearly full disk accepts a part of the bytes and rejects the rest with an error. */
 async function writeAll(handle: FileHandle, chunks: readonly Buffer[], count: number): Promise<void> {
   const { bytesWritten } = await handle.writev(chunks)
   if (bytesWritten < count) await handle.writeFile(Buffer.concat(chunks).subarray(bytesWritten))
 }
 
-/** Frees the memory of a chunk that owns it. Garbage collection would cost more than the rest of an upload. */
+/** Frees the memory of a chunk that owns its buffer. Garbage collection would cost more than the rest of an upload. */
 function freeMemory({ buffer, byteLength }: Buffer): void {
   if (byteLength >= MIN_FREED_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer)
     buffer.transfer(0)
 }
 
-/** Creates a file that may be read several times. Its release waits for open readers. */
+/** Creates a handle of an uploaded file that can be read several times. Releasing it waits for open readers. */
 function createHeldFile(handle: FileHandle, size: number): HeldFile {
   let readers = 0
   let isReleased = false

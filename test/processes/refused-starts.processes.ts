@@ -56,7 +56,7 @@ it('a rejected start names an address of another machine, and warns about unknow
   })
   expect([code, refusal.join('\n')]).toEqual([
     1,
-    'Annal cannot listen at port 0 of 192.0.2.1: address not available (EADDRNOTAVAIL). Set HOST to an address of this machine, and PORT to a port that this user may use.',
+    'Annal cannot listen on port 0 of 192.0.2.1: address not available (EADDRNOTAVAIL). Set HOST to an address of this machine, and PORT to a port that this user may use.',
   ])
 })
 

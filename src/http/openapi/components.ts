@@ -1,13 +1,13 @@
-/** Shared components of the OpenAPI document, and JSON Schema made from zod schemas. */
+/** Shared components of the OpenAPI document, and the conversion of zod schemas to JSON Schema. */
 import { z } from 'zod'
 
 export const JSON_TYPE = 'application/json'
 
-/** Response headers. */
+/** Response headers of the OpenAPI document. */
 export const headers = {
-  ETag: { description: 'The version of the resource.', schema: { type: 'string' } },
+  ETag: { description: 'Version of the resource.', schema: { type: 'string' } },
   IdempotencyReplayed: {
-    description: '`true` if this is the stored response of an earlier request with the same key.',
+    description: 'Set to `true` if this is the stored response of an earlier request with the same idempotency key.',
     schema: { type: 'string', const: 'true' },
   },
   RequestId: { description: 'ID of the request in the log.', schema: { type: 'string' } },
@@ -15,18 +15,18 @@ export const headers = {
   WwwAuthenticate: { description: 'The authentication scheme.', schema: { type: 'string', const: 'Token' } },
 }
 
-/** Common request headers. */
+/** Request headers that several routes accept. */
 export const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'Unique key of this request, preferably a UUID. Requests with the same key are executed once.',
+    description: 'Unique key of this request, preferably a UUID. Requests with the same key are executed only once.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of an earlier response. Returns 304 if it has not changed.',
+    description: 'The `ETag` of an earlier response. The request returns 304 if the resource has not changed.',
     schema: { type: 'string' },
   },
 }
@@ -63,14 +63,14 @@ export interface JsonSchema {
 
 type Components = Record<string, JsonSchema>
 
-/** Removes what formats and types already say, and replaces what generators do not support. */
+/** Removes redundant keywords of a JSON Schema, and replaces keywords that code generators do not support. */
 function tidy(schema: JsonSchema): void {
-  // Few generators have a type for null alone.
+  // Few code generators support a schema that permits only null.
   if (schema.type === 'null' && 'const' in schema) {
     schema.type = ['string', 'null']
     delete schema.const
   }
-  // Python's generator compares true and false with their names.
+  // The Python generator compares boolean constants with the strings "true" and "false".
   if (schema.type === 'boolean') delete schema.const
   if (schema.type === 'number' && Number.isInteger(schema.const)) schema.type = 'integer'
   if (schema.format === 'date-time') delete schema.pattern
@@ -78,7 +78,7 @@ function tidy(schema: JsonSchema): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames
-  // The same, but generators for Go read `{}` as a pointer.
+  // `{}` and `true` mean the same, but Go generators convert `{}` to a pointer.
   if (JSON.stringify(schema.additionalProperties) === '{}') schema.additionalProperties = true
   delete schema.id
   delete schema.$schema
@@ -87,11 +87,11 @@ function tidy(schema: JsonSchema): void {
 const REFERENCE = '#/$defs/'
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Returns true for a list of types. Few generators support one, except of a type and null. */
+/** Returns true for a list of types in a JSON Schema. Few generators support a list other than one type and null. */
 const isListOfTypes = (key: string, value: unknown): value is unknown[] =>
   key === 'type' && Array.isArray(value) && value.filter((type) => type !== 'null').length > 1
 
-/** Replaces references to definitions by references to components. */
+/** Replaces references to `$defs` with references to components of the OpenAPI document. */
 function adapted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(adapted)
   if (typeof value !== 'object' || value === null) return value
@@ -103,7 +103,7 @@ function adapted(value: unknown): unknown {
   )
 }
 
-/** Converts zod schemas to JSON Schema. Schemas with an `id` become components. Throws an Error for a duplicate `id`, and for types that JSON lacks. */
+/** Converts zod schemas to JSON Schema. Schemas with an `id` become components. Throws for duplicate IDs. */
 export function createSchemas(descriptionOf: (coordinate: string) => string) {
   const components: Components = {}
 
@@ -128,14 +128,14 @@ export function createSchemas(descriptionOf: (coordinate: string) => string) {
     return { root: adapted(made) as JsonSchema, definitions: adapted($defs) as Components }
   }
 
-  /** Returns the schema, or a reference if it has a name. */
+  /** Returns the JSON Schema, or a reference to it if the schema is a named component. */
   function schemaOf(schema: z.ZodType): JsonSchema {
     const { root, definitions } = convert(schema)
     for (const [name, definition] of Object.entries(definitions)) add(name, definition)
     return root
   }
 
-  /** Returns a named schema without adding it to the components. Throws an Error without a name. */
+  /** Returns a named schema without adding it to the components. Throws an Error if the schema has no name. */
   function bodyOf(schema: z.ZodType): { name: string; body: JsonSchema } {
     const name = schema.meta()?.id
     if (name === undefined) throw new Error('The schema of a body has no id.')
@@ -152,7 +152,7 @@ const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(op
 const isJsonText = ({ contentMediaType }: JsonSchema) => contentMediaType === 'application/json'
 const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
 
-/** Returns a schema with other options. */
+/** Returns the schema with its `anyOf` list replaced by `options`. */
 function narrowed(schema: JsonSchema, options: JsonSchema[]): JsonSchema {
   const { anyOf, ...rest } = schema
   return options.length > 1 ? { ...rest, anyOf: options } : { ...(anyOf && rest), ...options[0] }
@@ -164,8 +164,8 @@ const fieldsOf = (body: JsonSchema, fieldOf: (field: JsonSchema) => JsonSchema):
 })
 
 /**
- * Describes a JSON body. Of a value that may also be sent as JSON text, only the first option is described: generators write code that
- * does not compile for "any object or a text".
+ * Describes a JSON body. If a value may also be sent as JSON text, only the first option is described: code generated
+ * for "any object or a string" does not compile.
  */
 export const jsonBodyOf = (body: JsonSchema) =>
   fieldsOf(body, (field) => {
@@ -173,7 +173,7 @@ export const jsonBodyOf = (body: JsonSchema) =>
     return narrowed(field, options.some(isJsonText) ? options.slice(0, 1) : options)
   })
 
-/** Describes a multipart body: a file, or a text wherever a value may be sent as text. */
+/** Describes a multipart body. A field is described as a file, or as text if its value may be sent as text. */
 export const formBodyOf = (body: JsonSchema) =>
   fieldsOf(body, (field) => {
     const options = optionsOf(field)

@@ -1,4 +1,4 @@
-/** Error responses in the OpenAPI document: a schema for each code, and the codes of each route. */
+/** Error responses in the OpenAPI document: a schema for each error code, and the error codes of each route. */
 import { z } from 'zod'
 import { type ErrorCode, errorCodes, errorMeanings } from '../../shared/errors.ts'
 import { allowsAnonymous } from '../../shared/policy.ts'
@@ -8,25 +8,25 @@ import { header, JSON_TYPE, type JsonSchema } from './components.ts'
 
 const fieldErrors = z
   .record(z.string(), z.array(z.string()))
-  .describe('Problems by field. `non_field_errors` has problems of no field or of several.')
-const neededAmount = z.string().describe('A sentence that ends with `: ` and the required amount.')
+  .describe('Problems by field. `non_field_errors` lists problems that belong to no single field.')
+const neededAmount = z.string().describe('A sentence about the balance that ends with `: ` and the required amount.')
 const knownAsset = z.object({
   id: z.string().describe('The nid of the asset.'),
   cid: z.string().describe('The same as `id`.'),
 })
 
-/** Schemas of `error.details`. */
+/** Schemas of `error.details` by error code. */
 const details: Partial<Record<ErrorCode, z.ZodType>> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: neededAmount,
-  CONFLICT: z.string().optional().describe('The current version. Of an asset: its head commit.'),
-  DUPLICATE_ASSET: z.array(knownAsset).describe('The registered asset.'),
+  CONFLICT: z.string().optional().describe('Current version of the resource. For an asset: its newest commit.'),
+  DUPLICATE_ASSET: z.array(knownAsset).describe('The asset already registered with this file.'),
   DUPLICATE_EMAIL: fieldErrors.optional(),
   DUPLICATE_USERNAME: fieldErrors.optional(),
   INSUFFICIENT_FUND: neededAmount,
   VALIDATION_FAILED: fieldErrors.optional(),
 }
 
-/** Converts a sentence about the GraphQL API: codes become types, and extensions become their REST fields. */
+/** Converts a sentence about the GraphQL API to REST: error codes become types, and extensions become REST fields. */
 export const inRest = (sentence: string) =>
   sentence
     .replaceAll(/\b[A-Z]+(_[A-Z]+)+\b/g, (code) =>
@@ -41,7 +41,7 @@ export const inRest = (sentence: string) =>
 
 export const meaningOf = (code: ErrorCode) => inRest(errorMeanings[code])
 
-/** Returns `NotFound` for `NOT_FOUND`. */
+/** Converts an error code to a schema name, such as `NOT_FOUND` to `NotFound`. */
 const errorName = (code: ErrorCode) =>
   code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
@@ -61,10 +61,10 @@ const errorRecord = (code: ErrorCode) => {
     .meta({ id: `${errorName(code).replace(/Error$/, '')}Error`, description: meaningOf(code) })
 }
 
-/** Schemas of response bodies, by code. */
+/** Schemas of error response bodies, by error code. */
 const errorRecords = new Map(errorCodes.map((code) => [code, errorRecord(code)]))
 
-/** Errors of every request: limits, unavailable parts, invalid HTTP, invalid idempotency keys. */
+/** Errors that every route can return: limits, unavailable components, invalid HTTP, invalid idempotency keys. */
 const ofEveryRequest: ErrorCode[] = [
   'HEADERS_TOO_LARGE',
   'INTERNAL',
@@ -78,7 +78,7 @@ const ofEveryRequest: ErrorCode[] = [
 const when = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : [])
 const inOrder = (codes: readonly ErrorCode[]) => [...new Set(codes)].sort()
 
-/** Returns the error codes of a route. `changes`: true for a mutation. */
+/** Returns the error codes of a REST route. `changes`: true if the route executes a mutation. */
 export const errorsOfRoute = (
   { action, method, apiKey, params, errors = [] }: Route,
   { isOpenToStaleTokens, changes }: { isOpenToStaleTokens: boolean; changes: boolean },
@@ -89,14 +89,14 @@ export const errorsOfRoute = (
     ...when(!allowsAnonymous(action), 'NOT_AUTHENTICATED'),
     ...when(action === 'store:administer', 'PERMISSION_DENIED'),
     ...when(method !== 'GET', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
-    // A row may be locked for too long, and the idempotency key may be in use.
+    // CONFLICT is also returned if a row lock cannot be acquired in time.
     ...when(changes, 'CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'),
     ...when(apiKey, 'UNTRUSTED_CLIENT'),
     ...when(params, 'NOT_FOUND'),
     ...errors,
   ])
 
-/** Returns the error codes of a direct route. */
+/** Returns the error codes of a route that executes no GraphQL operation. */
 export const errorsOfDirectRoute = (
   { errors = [], params, access }: DirectDescription,
   { isOpenToStaleTokens }: { isOpenToStaleTokens: boolean },
@@ -111,7 +111,7 @@ export const errorsOfDirectRoute = (
 
 type Json = Record<string, unknown>
 
-/** Recorded error responses, by code. */
+/** Recorded example responses, by error code. */
 export type ErrorExamples = Partial<Record<ErrorCode, unknown>>
 
 const describeCodes = (codes: ErrorCode[]) =>
@@ -119,7 +119,7 @@ const describeCodes = (codes: ErrorCode[]) =>
     ? meaningOf(codes[0]!)
     : codes.map((code) => `- \`${statuses[code].type}\`: ${meaningOf(code)}`).join('\n')
 
-/** Collects the error responses of all routes. `used`: their codes. */
+/** Collects the error responses of all routes. `used`: the error codes of these routes. */
 export function createRefusals(schemaOf: (schema: z.ZodType) => JsonSchema, known: ErrorExamples) {
   const responses: Record<string, Json> = {}
   const examples: Record<string, Json> = {}
@@ -163,7 +163,7 @@ export function createRefusals(schemaOf: (schema: z.ZodType) => JsonSchema, know
     responses,
     examples,
     used,
-    /** Returns the responses for these codes, by status. Leaves out `others`: statuses with another meaning. */
+    /** Returns the error responses for these codes, by HTTP status. Omits the statuses in `others`. */
     responsesOf(codes: ErrorCode[], others: string[] = []): Json {
       const byStatus = Map.groupBy(codes, (code) => statuses[code].status)
       const described = [...byStatus].filter(([status]) => !others.includes(String(status)))

@@ -1,4 +1,4 @@
-/** `npm run generate`: writes the OpenAPI 3.1 document of the REST API, from the route table. */
+/** Script of `npm run generate` that writes the OpenAPI 3.1 document of the REST API from the route table. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
@@ -29,7 +29,7 @@ type Json = Record<string, unknown>
 
 const { schema, routes, createDirectRoutes } = await loadApi(await loadModules())
 
-/** Recorded requests and responses by operation ID, and errors by code. */
+/** Recorded example requests and responses by operation ID, and example errors by error code. */
 const examples: { operations: Record<string, { request?: unknown; answer?: unknown }>; errors: ErrorExamples } =
   JSON.parse(readFileSync(new URL('examples.json', import.meta.url), 'utf8'))
 const exampleOf = (operationId: string, kind: 'request' | 'answer') => {
@@ -37,7 +37,7 @@ const exampleOf = (operationId: string, kind: 'request' | 'answer') => {
   return example === undefined ? {} : { example }
 }
 
-/** Returns a description of the GraphQL schema by coordinate. */
+/** Returns the description of a GraphQL field or type by its coordinate. */
 function descriptionOf(coordinate: string): string {
   const [typeName = '', fieldName = ''] = coordinate.split('.')
   const type = schema.getType(typeName)
@@ -49,7 +49,7 @@ function descriptionOf(coordinate: string): string {
 const { components, schemaOf, add, bodyOf } = createSchemas(descriptionOf)
 const refusals = createRefusals(schemaOf, examples.errors)
 
-/** Returns a parameter for each field of an object. */
+/** Returns an OpenAPI parameter for each field of an object schema. */
 function parametersIn(place: 'path' | 'query' | 'header', fields: z.ZodObject | undefined): Json[] {
   if (!fields) return []
   const { properties = {}, required = [] } = schemaOf(fields)
@@ -66,7 +66,7 @@ const parametersOf = ({ params, query, headers }: Pick<DirectDescription, 'param
   ...parametersIn('header', headers),
 ]
 
-/** Describes the successful response. Every operation has exactly one body: generators give a method one return type. */
+/** Describes the successful response. Each operation has exactly one: generated methods have only one return type. */
 function success({ operationId, method, etag, status = 200, answer }: Route, changes: boolean): Json {
   const common = {
     'X-Request-Id': header('RequestId'),
@@ -80,7 +80,7 @@ function success({ operationId, method, etag, status = 200, answer }: Route, cha
       headers: etag ? versioned : common,
       content: { [JSON_TYPE]: { schema: schemaOf(answer), ...exampleOf(operationId, 'answer') } },
     },
-    ...(etag && method === 'GET' && { 304: { description: 'Not modified.', headers: versioned } }),
+    ...(etag && method === 'GET' && { 304: { description: 'The resource is unchanged.', headers: versioned } }),
   }
 }
 
@@ -96,8 +96,8 @@ function head({ operationId, tag, summary, description, deprecated }: Descriptio
 }
 
 /**
- * Describes a request body in one media type: multipart for routes that take files, JSON for all others. The service
- * also reads other encodings, but openapi-python-client sends a body in all of its media types at once.
+ * Describes a request body in one media type: multipart for routes that accept files, JSON for all others. The service
+ * accepts other encodings too, but openapi-python-client sends a body once in each described media type.
  */
 function describeBody({ body, listAs, files = [], operationId }: Route): Json {
   if (!body) return {}
@@ -109,7 +109,7 @@ function describeBody({ body, listAs, files = [], operationId }: Route): Json {
     }
   }
   const json = jsonBodyOf(whole)
-  // Some generators write code that does not compile for "a list or an object".
+  // Some generators produce code that does not compile for a body that is "a list or an object".
   const list = listAs === undefined ? undefined : json.properties?.[listAs]
   const content = { schema: list ?? add(name, json), ...exampleOf(operationId, 'request') }
   return { requestBody: { ...required, content: { [JSON_TYPE]: content } } }

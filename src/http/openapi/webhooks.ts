@@ -1,4 +1,4 @@
-/** Describes the calls to the webhook of a network app. The same schemas type the bodies that are sent. */
+/** Describes webhook calls in the OpenAPI document. The code that sends webhooks uses the same schemas. */
 import { z } from 'zod'
 import { orderPaidBody, orderRefundedBody, webhookTestBody } from '../../modules/webhooks/delivery-payload.ts'
 import { describeSchedule } from '../../modules/webhooks/webhook-schedule.ts'
@@ -15,27 +15,29 @@ const webhooks: Record<string, Webhook> = {
   'order.paid': {
     operationId: 'onOrderPaid',
     summary: 'An order was paid',
-    description: 'Execute the action of the order. The order is successful when you return a 2xx status.',
+    description: 'Execute the action of the order. The order succeeds when your webhook returns a 2xx status.',
     body: orderPaidBody,
   },
   'order.refunded': {
     operationId: 'onOrderRefunded',
     summary: 'An order was refunded',
     description:
-      'A full or partial refund. Events may arrive in any order, so use the totals. A refund can arrive before `order.paid`.',
+      'The order was refunded fully or partially. Use the total amounts: events may arrive in any order, and `order.refunded` can arrive before `order.paid`.',
     body: orderRefundedBody,
   },
   'webhook.test': {
     operationId: 'onWebhookTest',
     summary: 'An administrator tests the receiver',
-    description: 'The event has no order. Return a 2xx status.',
+    description: 'A test event has no order. Your webhook should return a 2xx status.',
     body: webhookTestBody,
   },
 }
 
-/** Headers of every call (Standard Webhooks). */
+/** Headers of every webhook call, as defined by Standard Webhooks. */
 const headers = z.object({
-  'webhook-id': z.string().describe('ID of the event. It is equal in every attempt, so use it to ignore duplicates.'),
+  'webhook-id': z
+    .string()
+    .describe('ID of the event. It is the same in every attempt, so use it to ignore duplicates.'),
   'webhook-timestamp': z
     .string()
     .regex(/^\d+$/)
@@ -45,35 +47,35 @@ const headers = z.object({
     .describe(
       '`v1,` and the HMAC-SHA256, in base64, of `{webhook-id}.{webhook-timestamp}.{body}` with the secret of the network app. While a secret is rotated there are two signatures, separated by a space; accept either. Verify the received bytes.',
     ),
-  traceparent: z.string().optional().describe('W3C trace context, if traces are on.'),
+  traceparent: z.string().optional().describe('W3C trace context. Sent only if tracing is enabled.'),
 })
 
-/** Effects of a response. */
+/** Effects of the receiver's response, by HTTP status. */
 const responses = {
-  '2XX': { description: 'Delivered. At most 64 KiB of the body are read.' },
+  '2XX': { description: 'The event is delivered. Annal reads at most 64 KiB of the response body.' },
   410: { description: 'The webhook is disabled until its URL is set again.' },
   429: {
-    description: 'Retried after `Retry-After`, at most 24 hours.',
+    description: 'The delivery is retried after the time in `Retry-After`, at most 24 hours.',
     headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
   },
   default: {
-    description: `Failed, as is no response within 15 seconds. Retried after ${describeSchedule()}. Redirects are not followed.`,
+    description: `The attempt failed. A missing response within 15 seconds has the same effect. The delivery is retried after ${describeSchedule()}. Redirects are not followed.`,
   },
 }
 
 interface Tools {
   schemaOf(schema: z.ZodType): JsonSchema
   parametersIn(place: 'header', fields: z.ZodObject): Record<string, unknown>[]
-  /** Returns a recorded body by operation ID, if any. */
+  /** Returns the recorded example body of an operation, or an empty object. */
   exampleOf(operationId: string): { example?: unknown }
 }
 
-/** URL of a call, from the request that creates the network app. */
+/** URL of webhook calls: an OpenAPI runtime expression that reads the request that creates the network app. */
 export const WEBHOOK_ADDRESS = '{$request.body#/webhook_url}'
 
 /**
- * Describes the calls by event type, as callbacks of the operation that creates a network app. For `webhooks` of OpenAPI 3.1, openapi-generator
- * generates classes that do not compile.
+ * Describes webhook calls by event type, as callbacks of the operation that creates a network app. For `webhooks` of
+ * OpenAPI 3.1, openapi-generator generates classes that do not compile.
  */
 export function describeWebhooks({ schemaOf, parametersIn, exampleOf }: Tools): Record<string, object> {
   const described = Object.entries(webhooks).map(([type, { operationId, summary, description, body }]) => {

@@ -1,8 +1,8 @@
-/** `npm run generate`: types of the operations that the REST routes and the pages for administrators execute. */
+/** Configuration of the code generator for the types of the GraphQL operations of REST routes and HTML pages. */
 import type { CodegenConfig } from '@graphql-codegen/cli'
 
-/** `moment`: what an answer holds where the schema says DateTime. */
-const typesOf = (documents: string | string[], moment: string) => ({
+/** Returns the configuration of one set of operations. `timeType`: the TypeScript type of a DateTime in a response. */
+const typesOf = (documents: string | string[], timeType: string) => ({
   documents,
   preset: 'client' as const,
   presetConfig: { fragmentMasking: false },
@@ -15,7 +15,7 @@ const typesOf = (documents: string | string[], moment: string) => ({
     scalars: {
       Address: 'string',
       CID: 'string',
-      DateTime: { input: 'Date', output: moment },
+      DateTime: { input: 'Date', output: timeType },
       Decimal: 'string',
       JSONObject: 'Record<string, unknown>',
       Upload: 'unknown',
@@ -35,5 +35,5 @@ const config: CodegenConfig = {
   },
 }
 
-// The tool reads its configuration from the default export.
+// GraphQL Code Generator requires a default export.
 export default config

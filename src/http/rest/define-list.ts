@@ -1,4 +1,4 @@
-/** Declares the route of a list: a page of records, read in parts. */
+/** Defines REST routes that return a page of a list. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { z } from 'zod'
 import { MAX_COUNTED } from '../../shared/lists.ts'
@@ -6,7 +6,7 @@ import type { Connection, Description, ListSource, Order, Part, RestRequest, Rou
 import { DEFAULT_LIMIT, firstPart, MAX_LIMIT, pageFrom } from './pagination.ts'
 import { optionalText, url } from './values.ts'
 
-/** Maximum number of large records that one operation reads. */
+/** Maximum number of large records, such as assets, that one GraphQL operation reads. */
 export const LARGE_RECORDS = 100
 
 interface List<
@@ -21,7 +21,7 @@ interface List<
   record: Item
   /** Plural name of the records. The OpenAPI component of a page is named after it. */
   plural: string
-  /** Description of the fields that `search` reads. Missing if the list has another search. */
+  /** Description of the fields that the parameter `search` covers. Omitted if the list defines its own search. */
   searched?: string
   filters?: Filters
   order: Order
@@ -29,7 +29,7 @@ interface List<
   present: (node: Node) => z.output<Item>
 }
 
-/** Response of a list with other keys than the default. */
+/** Response body of a list whose keys differ from the default `{count, next, previous, results}`. */
 interface Body<Data> {
   key: string
   facts: (data: Data) => object
@@ -37,14 +37,14 @@ interface Body<Data> {
   description: string
 }
 
-/** Type of the records of an operation whose only field is a connection. */
+/** Record type of a GraphQL operation whose only field is a connection. */
 type NodeOf<Data> =
   Data extends Record<string, unknown> ? (Data[keyof Data] extends Connection<infer Node> ? Node : never) : never
 
 const partOf = (_request: RestRequest, part: Part) => part
 const onlyField = <Data, Node>(data: Data) => Object.values(data as object)[0] as Connection<Node>
 
-/** Defines the route of a list. */
+/** Defines a REST route that returns a page of a list. */
 export function defineList<
   Data,
   Variables extends Record<string, unknown>,
@@ -70,7 +70,7 @@ export function defineList<
       ...filters,
       ...(cursorLinks === 'far' && linkCursors),
     }),
-    // A page number may not exist.
+    // A request for a page number that does not exist returns NOT_FOUND.
     errors: [...errors, 'NOT_FOUND'],
     variables: (request: RestRequest) => variables(request, firstPart(pageFrom(request, order), partSize)),
     answer,
@@ -87,22 +87,22 @@ const pageLinks = {
   previous: url.nullable().describe('URL of the previous page. Null on the first page.'),
 }
 
-/** Schema of a page of records. `name`: their plural name. */
+/** Returns the schema of a page of records. `name`: the plural name of the records. */
 const pageRecord = <Item extends z.ZodType>(name: string, item: Item, { count }: { count: z.ZodNumber } = pageLinks) =>
   z
     .object({ ...pageLinks, count, results: z.array(item) })
-    .meta({ id: `PageOf${name}`, description: 'A page of a list.' })
+    .meta({ id: `PageOf${name}`, description: 'One page of a list, with links to the next and previous page.' })
 
-/** `count` of a list whose records are counted up to a maximum. */
+/** Schema of `count` for a list whose records are counted only up to a maximum. */
 const boundedCount = {
   count: pageLinks.count.describe(
-    `Number of records on all pages. From ${MAX_COUNTED} on there may be more: records far beyond the page are not counted.`,
+    `Number of records on all pages. A count of ${MAX_COUNTED} or more may be too low, because records far beyond the page are not counted.`,
   ),
 }
 
-/** Parameters of a list with cursors in the links beyond the maximum offset. */
+/** Cursor parameter of a list whose links contain cursors beyond the maximum offset. */
 const linkCursor = optionalText(
-  'Position of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored elsewhere.',
+  'Cursor of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored on earlier pages.',
 )
 const linkCursors = { after: linkCursor, before: linkCursor }
 
@@ -117,20 +117,20 @@ const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape) =>
   z.object({
     ...filters,
     limit: wholeNumber.describe(
-      `Number of records on the page, at most ${MAX_LIMIT}. ${DEFAULT_LIMIT} when it is 0, missing or not a number.`,
+      `Number of records on the page, at most ${MAX_LIMIT}. Default: ${DEFAULT_LIMIT}, also for 0 or an invalid number.`,
     ),
-    offset: wholeNumber.describe('Number of records before the page. 0 when it is missing or not a number.'),
+    offset: wholeNumber.describe('Number of records before the page. Default: 0, also for an invalid number.'),
     page: z
       .string()
       .regex(/^([1-9]\d*|last)$/)
       .optional()
       .describe(
-        'Number of the page, from 1, or `last`. Use it instead of `limit` and `offset`. A page that does not exist returns 404.',
+        'Page number, starting at 1, or `last`. Use `page` instead of `limit` and `offset`. A page that does not exist returns 404.',
       ),
     page_size: wholeNumber.describe(
-      `Number of records on a page that is chosen by its number, at most ${MAX_LIMIT}. ${DEFAULT_LIMIT} when it is 0, missing or not a number.`,
+      `Number of records per page if you use \`page\`, at most ${MAX_LIMIT}. Default: ${DEFAULT_LIMIT}, also for 0 or an invalid number.`,
     ),
     ordering: optionalText(
-      'Sorts by `created_at`, ascending, or by `-created_at`, descending. `updated_at` sorts by the last update, or by creation where a record has no time of update. Of several terms, separated by commas, the first known one counts.',
+      'Field to sort by: `created_at` or `updated_at`. A leading `-` sorts in descending order. A record without an update time is sorted by its creation time. If you send several fields, separated by commas, only the first known field is used.',
     ),
   })

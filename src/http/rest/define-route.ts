@@ -1,4 +1,4 @@
-/** Types of routes. A route is data: method, path, GraphQL operation, its variables, and a presenter of the response. */
+/** Types of REST routes. A route declares its method, path, GraphQL operation, variables and response presenter. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { FastifyReply } from 'fastify'
@@ -12,19 +12,19 @@ import type { Refusal } from '../error-status.ts'
 import type { Fields } from './read-body.ts'
 import { nothing } from './values.ts'
 
-/** Chapters of the OpenAPI document, in its order. */
+/** Tags of the OpenAPI document, in the order of its chapters. */
 export const tags = {
   Account: 'Sign up, and manage your account, e-mail address, username and password.',
   Sessions: 'Sign in and out, and manage your sessions and devices.',
   Assets: 'Register files, change their metadata, and read their histories.',
   Files: 'Download registered files, over HTTP or as a trustless IPFS gateway.',
-  Quotes: 'The cost of a paid request, and every reason for which it would be refused. Nothing is written or charged.',
+  Quotes: 'Read the cost of a paid request, and all reasons that would reject it. Nothing is changed or charged.',
   Orders: 'Buy actions of network apps.',
   Wallet: 'Read the statement of your wallet.',
   Events: 'Follow events of your assets, orders and wallet, as pages or as a stream.',
   Store: 'Network apps, API keys, webhook deliveries and grants of points, for administrators.',
   Webhooks: 'Calls to the webhook of a network app (Standard Webhooks 1.0).',
-  Service: 'Probes, the version, and this document.',
+  Service: 'Health probes, the version of the service, and this OpenAPI document.',
   'Earlier apps': 'Constants and empty lists for existing apps. Do not use them in new programs.',
 } as const
 
@@ -40,30 +40,30 @@ export interface RestRequest {
   query: URLSearchParams
   body: Fields
   header(name: string): string | undefined
-  /** Problems of body fields, for a quote. Undefined for other requests, which are rejected instead. */
+  /** Validation problems of the body, collected for a quote. Undefined if invalid fields reject the request instead. */
   unread?: FieldErrors
-  /** Absolute URL of the request's path, without its query. */
+  /** Absolute URL of the request without its query string. */
   url: string
 }
 
 /** Description of a route in the OpenAPI document. */
 export interface Description {
-  /** Must not change, because generated clients name their functions after it. */
+  /** OpenAPI operation ID. Must not change, because generated clients name their functions after it. */
   operationId: string
   tag: Tag
   summary: string
-  /** Markdown. */
+  /** Description of the route in Markdown. */
   description?: string
   params?: z.ZodObject
-  /** Parameters that the route reads. */
+  /** Query parameters that the route reads. */
   query?: z.ZodObject
-  /** Specific error codes, in addition to those of every route of its kind. */
+  /** Error codes of this route, in addition to those that every route can return. */
   errors?: readonly ErrorCode[]
-  /** True for routes that exist only for earlier callers. */
+  /** True for a route that exists only for old clients. */
   deprecated?: boolean
 }
 
-/** Arguments of a GraphQL connection that select a part of a list. */
+/** GraphQL connection arguments that select a range of a list. */
 export type Part = {
   first?: number | undefined
   last?: number | undefined
@@ -73,69 +73,69 @@ export type Part = {
   search?: string | undefined
 }
 
-/** One page of a list, as the GraphQL operation returns it. */
+/** A GraphQL connection: one page of a list. */
 export interface Connection<Node> {
   totalCount: number
   pageInfo: { startCursor: string | null; endCursor: string | null }
   nodes: Node[]
 }
 
-/** Pagination of a list. An operation returns a part of a page. */
+/** Pagination settings of a list. One REST page may need several GraphQL operations. */
 export interface ListSource<Data = unknown, Variables = Record<string, unknown>, Node = unknown> {
   key: string
   order: Order
-  /** Maximum number of records that one operation reads. */
+  /** Maximum number of records that one GraphQL operation reads. */
   partSize: number
-  /** True if `totalCount` stops at a maximum. */
+  /** True if `totalCount` is counted only up to a maximum. */
   hasBoundedCount: boolean
-  /** `far`: links use cursors beyond the maximum offset. `always`: `next` is a cursor unless the caller sends an offset. */
+  /** `far`: links beyond the maximum offset use cursors. `always`: `next` uses a cursor if no `offset` is sent. */
   cursorLinks: 'never' | 'far' | 'always'
   variables(request: RestRequest, part: Part): Variables
   connectionOf(data: Data, part: Part): Connection<Node>
-  /** Returns true if no record can match the request. Then nothing is read. */
+  /** Returns true if no record can match the request, so that the database need not be read. */
   isEmpty?(query: URLSearchParams): boolean
   present(node: Node): unknown
-  /** Further keys of the response, before `count`. */
+  /** Returns additional keys of the response body, which precede `count`. */
   facts?(data: Data): object
 }
 
 export interface Route extends Description {
   method: Method
-  /** Path below `/api/v3`, without a trailing slash. `auth/…` is also served without the prefix. */
+  /** Path below `/api/v3`, without a trailing slash. Paths of `auth/` are also served without the prefix `/api/v3`. */
   path: string
-  /** Checked by the policy before the body is read. */
+  /** Action that the policy must permit before the body is read. */
   action: Action
-  /** `needed`: an API key is required. `possible`: it is accepted. */
+  /** `needed`: the route requires an API key. `possible`: the API key is optional. */
   apiKey?: 'needed' | 'possible'
   headers?: z.ZodObject
-  /** Fields of the body, for the description only. Use cases validate input. */
+  /** Fields of the request body, used only for the OpenAPI document. Use cases validate the input. */
   body?: z.ZodObject
-  /** Checks limits and funds before the body is read. `declaredBytes`: its `Content-Length`. */
+  /** Checks rate limits and funds before the body is read. `declaredBytes`: the Content-Length of the body. */
   admit?(context: Context, declaredBytes: number): Promise<void>
   /** Names of the body fields that accept a file. */
   files?: readonly string[]
   /** Maximum size of one file, in bytes. Default: the maximum size of an asset. */
   maxFileBytes?: number
-  /** Field name for a body that is a JSON list. Without a name, such a body is rejected. */
+  /** Name of the field that receives a body that is a JSON list. If omitted, a JSON list is rejected. */
   listAs?: string
   operation: DocumentNode
   variables(request: RestRequest): Record<string, unknown>
-  /** Default: 200. The response of 204 has no body. */
+  /** HTTP status of a successful response. Default: 200. A response with 204 has no body. */
   status?: number
-  /** Schema of the response body. `nothing` for 204. */
+  /** Schema of the response body. Use `nothing` for status 204. */
   answer: z.ZodType
-  /** Creates the response body. A list has `list` instead. */
+  /** Creates the response body. Routes of lists use `list` instead. */
   present?(data: unknown, request: RestRequest): unknown
   list?: ListSource
-  /** The route that answers `?dry_run=true`. Without it, such a request is rejected. */
+  /** Quote route that handles a request with `?dry_run=true`. If omitted, such a request is rejected. */
   quote?: Route
-  /** True for a quote, which reports invalid fields instead of rejecting the request. */
+  /** True for a quote route. It reports invalid fields instead of rejecting the request. */
   isQuote?: true
-  /** Returns the version of the resource. */
+  /** Returns the version of the resource for its `ETag`. */
   etag?(data: unknown): string | undefined
 }
 
-/** A route whose operation, variables, presenter and response have matching types. */
+/** A REST route whose operation, variables, presenter and response have matching types. */
 interface TypedRoute<Data, Variables extends Record<string, unknown>, Body extends z.ZodType> extends Route {
   operation: TypedDocumentNode<Data, Variables>
   variables(request: RestRequest): Variables
@@ -147,18 +147,18 @@ interface TypedRoute<Data, Variables extends Record<string, unknown>, Body exten
 
 export interface Answer {
   status: number
-  /** The body, which is sent as JSON. */
+  /** Response body, which is sent as JSON. */
   body?: unknown
-  /** The body in parts of JSON that are created while they are sent. */
+  /** Response body as chunks of JSON that are created while they are sent. */
   parts?: AsyncIterable<Uint8Array>
-  /** Version of the resource. The `ETag` begins with it. */
+  /** Version of the resource. The `ETag` starts with this version. */
   etag?: string | undefined
 }
 
 /** A successful response of a direct route. */
 interface DirectAnswer {
   description: string
-  /** Missing for an empty body. */
+  /** Media type of the response. Omitted if the body is empty. */
   mediaType?: string
   schema?: z.ZodType
   /** True if the response has an `ETag`. */
@@ -168,15 +168,15 @@ interface DirectAnswer {
 export interface DirectDescription extends Description {
   access: 'everybody' | 'user'
   headers?: z.ZodObject
-  /** Responses by status. */
+  /** Successful responses by HTTP status. */
   answers: Record<number, DirectAnswer>
 }
 
-/** A request to a direct route. Its body has not been read. */
+/** A request to a direct route. The request body is not read yet. */
 export interface DirectRequest {
   req: IncomingMessage
   reply: FastifyReply
-  /** The response of `reply`, for streams. */
+  /** Node's response object of `reply`, for streams. */
   res: ServerResponse
   params: Record<string, string>
   query: URLSearchParams
@@ -187,20 +187,20 @@ export interface DirectRequest {
 export interface DirectRoute {
   method: Method
   path: string
-  /** Missing for pages, for the GraphQL schema, and for aliases. */
+  /** OpenAPI description of the route. Omitted for pages, for the GraphQL schema, and for aliases. */
   description?: DirectDescription
-  /** True if the response is the same for every caller. Invalid credentials are ignored. */
+  /** True if the response is the same for every caller, so that invalid credentials are ignored. */
   ignoresCredentials?: boolean
-  /** True for probes: the request counts against no limit. */
+  /** True for probes, whose requests count against no rate limit. */
   isUncounted?: boolean
   /** True to treat a caller with an expired token as anonymous, such as on the sign-in page. */
   isOpenToStaleTokens?: boolean
-  /** Presents an error that occurs before the route is called. Errors are JSON when missing. */
+  /** Renders an error that occurs before the route's handler is called. Default: a JSON error. */
   presentRefusal?: (refusal: Refusal, req: IncomingMessage) => PageAnswer
   handle: (input: DirectRequest) => Promise<void>
 }
 
-/** Checks that operation, variables, presenter and response of a route have matching types. */
+/** Defines a REST route. TypeScript checks that operation, variables, presenter and response have matching types. */
 export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
   route: TypedRoute<Data, Variables, Body>,
 ): Route => route
@@ -210,7 +210,7 @@ type Command<Data, Variables extends Record<string, unknown>> = Omit<
   'answer' | 'present' | 'status' | 'variables'
 > & { variables?(request: RestRequest): Variables }
 
-/** Defines a route that changes something and has no response body. */
+/** Defines a REST route that executes a mutation and returns no response body. */
 export const defineCommand = <Data, Variables extends Record<string, unknown>>(
   command: Command<Data, Variables>,
 ): Route => ({ variables: () => ({}), ...command, present: () => undefined, status: 204, answer: nothing })
@@ -219,5 +219,5 @@ const routeOf =
   <const Name extends Method>(method: Name) =>
   (path: string, operationId: string, tag: Tag, summary = '') => ({ method, path, operationId, tag, summary })
 
-/** Method, path, operation ID, chapter and summary of a route. A long summary is a field beside them. */
+/** Functions that return method, path, operation ID, tag and summary of a route. Set a long summary separately. */
 export const [get, post, patch, del] = [routeOf('GET'), routeOf('POST'), routeOf('PATCH'), routeOf('DELETE')] as const

@@ -16,25 +16,25 @@ import { createFileRoutes, type FileParts } from './file-routes.ts'
 import { always } from './values.ts'
 
 interface DirectParts extends FileParts, ProbeParts {
-  /** Returns the GraphQL schema. Null if introspection is off. */
+  /** Returns the GraphQL schema. Null if introspection is disabled. */
   schemaText: (() => string) | null
   homePage: (req: DirectRequest['req']) => PageAnswer
   docs: DocsPage
-  /** Presents an error of the home page and the API reference. */
+  /** Renders errors of the home page and the API reference. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
 }
 
-/** The reference page without the script that renders it. */
+/** HTML page of the API reference. A script renders its content. */
 interface DocsPage {
   page: { headers: Record<string, string>; html: string }
   script: string
 }
 
 const openApi = z
-  .looseObject({ openapi: z.string().describe('OpenAPI version.') })
+  .looseObject({ openapi: z.string().describe('Version of the OpenAPI specification.') })
   .meta({ id: 'Description', description: 'An OpenAPI document.' })
 
-/** Returns a function that loads a file at the first request and keeps it in memory. */
+/** Returns a function that loads a file at the first request and caches it in memory. */
 const loadOnce = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
 
 /** Returns the OpenAPI document without white space. */
@@ -43,7 +43,7 @@ async function loadDocument(): Promise<Buffer> {
   return Buffer.from(JSON.stringify(JSON.parse(text)))
 }
 
-/** Returns the script of Scalar. Its package exports only a Fastify plugin, whose page needs inline scripts. */
+/** Returns the script of Scalar, which renders the API reference. Scalar's own Fastify plugin needs inline scripts. */
 async function loadScalar(): Promise<Buffer> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const app = fastify()
@@ -53,7 +53,7 @@ async function loadScalar(): Promise<Buffer> {
   return rawPayload
 }
 
-/** Creates the routes of the OpenAPI document, the reference page and its scripts. */
+/** Creates the routes of the OpenAPI document, the API reference and its scripts. */
 function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): DirectRoute[] {
   const file = (path: string, type: string, headers: object, loadBytes: () => Promise<Buffer>): DirectRoute => {
     const load = loadOnce(loadBytes)
@@ -69,10 +69,10 @@ function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): D
     {
       ...file('/api/v3/openapi.json', 'application/json', corsHeaders, loadDocument),
       description: {
-        ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody', summary: 'Read this document' },
+        ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody', summary: 'Read the OpenAPI document' },
         answers: {
-          200: { description: 'OpenAPI 3.1.', mediaType: 'application/json', schema: openApi, isVersioned: true },
-          304: { description: 'Not modified.', isVersioned: true },
+          200: { description: 'OpenAPI document.', mediaType: 'application/json', schema: openApi, isVersioned: true },
+          304: { description: 'The document has not changed.', isVersioned: true },
         },
       },
     },
@@ -88,7 +88,7 @@ const appInfoRecord = z
     latest_app_version: z.literal(appInfo.latest_app_version),
     update_urgency: z.literal(appInfo.update_urgency),
   })
-  .meta({ id: 'AppInfo', description: 'No version of an app is ever too old.' })
+  .meta({ id: 'AppInfo', description: 'Update check of phone apps. It never requires an update.' })
 
 const emptyPage = { count: 0, next: null, previous: null, results: [] }
 const emptyPageRecord = z
@@ -96,8 +96,8 @@ const emptyPageRecord = z
   .meta({ id: 'EmptyPage', description: 'A page of a list that is always empty.' })
 
 /**
- * Constants and empty lists that the phone apps request at start: operation ID, path, and access if it is a list. The apps
- * stop if such a request fails.
+ * Routes of constants and empty lists that the phone apps request at start. The apps stop if such a request fails. Only
+ * lists have the third item, `access`.
  */
 const constants: [operationId: string, path: string, access?: DirectDescription['access']][] = [
   ['getAppInfo', '/api/v3/app-info'],
@@ -119,7 +119,7 @@ const constantRoutes = constants.map(([operationId, path, listAccess]): DirectRo
     ...{ method: 'GET', path, ignoresCredentials: access === 'everybody' },
     description: {
       ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
-      answers: { 200: { description: 'The same for all callers.', mediaType: 'application/json', schema } },
+      answers: { 200: { description: 'A constant response.', mediaType: 'application/json', schema } },
     },
     async handle({ reply, context }) {
       if (access === 'user') assertMay(context.actor, 'account:read')
@@ -128,9 +128,9 @@ const constantRoutes = constants.map(([operationId, path, listAccess]): DirectRo
   }
 })
 
-const missing = z.array(z.string()).describe('Unavailable parts.').optional()
+const missing = z.array(z.string()).describe('Names of the unavailable components.').optional()
 
-/** Describes a JSON response. `id` and `about`: name and description of its schema. */
+/** Describes a JSON response. `id` and `about`: name and description of the response schema. */
 const json = (id: string, shape: z.core.$ZodLooseShape, description: string, about = description) => ({
   ...{ description, mediaType: 'application/json' },
   schema: z.object(shape).meta({ id, description: about }),
@@ -140,21 +140,21 @@ const describeProbe = (operationId: string, summary: string, answers: DirectDesc
 })
 const ready = { status: z.enum(['ok', 'degraded']), missing }
 const unready = { status: z.enum(['unavailable', 'starting', 'stopping']), missing }
-const version = { version: z.string().describe('Version of the package.') }
+const version = { version: z.string().describe('Version of the Annal package.') }
 const probeDescriptions = {
   healthz: describeProbe('getHealth', 'Check that the process runs', {
     200: json('Health', { status: z.literal('ok') }, 'The process runs.'),
   }),
   readyz: describeProbe('getReadiness', 'Check readiness', {
-    200: json('Readiness', ready, 'Requests can be served. `degraded`: most of them.', 'Requests can be served.'),
-    503: json('Unreadiness', unready, 'Requests cannot be served.'),
+    200: json('Readiness', ready, 'Ready. If `degraded`, some requests fail.', 'The service can serve requests.'),
+    503: json('Unreadiness', unready, 'The process cannot serve requests.'),
   }),
   version: describeProbe('getVersion', 'Read the version', {
-    200: json('Version', version, 'The version.', 'The running version.'),
+    200: json('Version', version, 'The version of the running service.'),
   }),
 }
 
-/** Creates all direct routes except pages with forms. */
+/** Creates all routes that execute no GraphQL operation, except pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
   type Handle = DirectRoute['handle']
   const get = (path: string, handle: Handle, more?: Partial<DirectRoute>): DirectRoute => {
@@ -181,7 +181,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     get('/', sendHome, { ignoresCredentials, presentRefusal: parts.homeRefusal }),
     get('/api/v3/events/stream', streamEvents, { description: streamDescription }),
     get('/api/v3/auth/users/me/export', sendExport, { description: exportDescription }),
-    // The phone app uses this path without the prefix.
+    // The phone app calls this path without the prefix `/api/v3`.
     get('/auth/users/me/export', sendExport),
     get('/api/v3/assets/:nid/proof', sendProof, { description: proofDescription }),
     ...createDocsRoutes(parts),
@@ -205,7 +205,7 @@ const noParts: DirectParts = {
   gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
 }
 
-/** Returns all direct routes for the OpenAPI document and tests. Their handlers do not work. `ofModules`: those of modules. */
+/** Returns all direct routes, without working handlers, for documents and tests. `ofModules`: routes of modules. */
 export const directRouteTable = (ofModules: (parts: FileParts) => DirectRoute[]): DirectRoute[] => [
   ...createDirectRoutes(noParts),
   ...ofModules(noParts),

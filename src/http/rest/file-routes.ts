@@ -1,4 +1,4 @@
-/** The route that returns the bytes of registered files, and its documentation. */
+/** The REST route that returns the bytes of registered files, and its documentation. */
 import { z } from 'zod'
 import { findBlock, findFile, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { notFound } from '../../shared/errors.ts'
@@ -24,49 +24,49 @@ export interface FileParts {
   }
 }
 
-const linkPart = optionalText('Part of a signed URL.')
+const linkPart = optionalText('A parameter of a signed URL. Copy it unchanged from the URL.')
 const queryOfFiles = {
   format: optionalWord(
     ['raw', 'car'],
-    '`raw` returns one block, `car` its blocks as a CAR. `Accept: application/vnd.ipld.raw` or `application/vnd.ipld.car` has the same effect. Default: the bytes of the file.',
+    'Response format: `raw` returns one block, `car` returns the blocks of the file as a CAR. `Accept: application/vnd.ipld.raw` or `application/vnd.ipld.car` has the same effect. Default: the bytes of the file.',
   ),
   'dag-scope': optionalWord(
     ['block', 'entity', 'all'],
-    'For a CAR: the first block only, or all blocks of the file (`entity` and `all` are equal).',
+    'Blocks in a CAR: `block` selects only the first block. `entity` and `all` both select all blocks of the file.',
   ),
   'entity-bytes': optionalText(
-    'For a CAR: only the blocks of a range of bytes, first and last, such as `0:1023`. Negative positions count from the end. `*` is the end.',
+    'Byte range `<first>:<last>` that limits the blocks in a CAR, such as `0:1023`. Negative positions count from the end. `*` is the end.',
   ),
-  'car-version': optionalWord(['1'], 'For a CAR: its version. Also a parameter of the type in `Accept`.'),
+  'car-version': optionalWord(['1'], 'Version of the CAR format. `Accept` can also set it.'),
   'car-order': optionalWord(
     ['dfs', 'unk'],
-    'For a CAR: the order of its blocks, always depth first. Also a parameter of the media type in `Accept`.',
+    'Order of the blocks in a CAR. The order is always depth-first. You can also set it as a parameter of the media type in `Accept`.',
   ),
   'car-dups': optionalWord(
     ['y', 'n'],
-    'For a CAR: `y` repeats a block each time the file contains it, `n` sends it once. Also a parameter of the media type in `Accept`.',
+    'Duplicate blocks in a CAR: `y` repeats a block each time the file contains it, `n` sends it once. You can also set it as a parameter of the media type in `Accept`.',
   ),
-  filename: optionalText('The name under which browsers save it.'),
-  download: optionalWord(['true'], 'Has browsers save the file instead of showing it.'),
+  filename: optionalText('File name under which browsers save the file.'),
+  download: optionalWord(['true'], 'If `true`, browsers save the file instead of showing it.'),
   ...{ asset: linkPart, expires: linkPart, signature: linkPart },
 }
 
-/** Documentation shared by the routes that return bytes. */
+/** OpenAPI description shared by the routes that return the bytes of a file. */
 export const readingDescription: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 'answers'> = {
   tag: 'Files',
   access: 'everybody',
   query: z.object(queryOfFiles),
   headers: z.object({
-    Range: optionalText('One range of bytes, as in `bytes=0-1023`.'),
-    Accept: optionalText('The requested format. The parameter `format` takes precedence.'),
-    'If-None-Match': optionalText('The `ETag` of an earlier response. Returns 304 if it has not changed.'),
+    Range: optionalText('A single byte range, as in `bytes=0-1023`.'),
+    Accept: optionalText('The requested media type. The parameter `format` takes precedence.'),
+    'If-None-Match': optionalText('The `ETag` of an earlier response. Returns 304 if the file is unchanged.'),
   }),
   answers: {
-    200: { description: 'The file.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
-    206: { description: 'The range.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
-    304: { description: 'Not modified.', isVersioned: true },
+    200: { description: 'The bytes of the file.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
+    206: { description: 'The requested byte range.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
+    304: { description: 'The file has not changed.', isVersioned: true },
     412: { description: 'The service does not have the file, and the request has `Cache-Control: only-if-cached`.' },
-    416: { description: 'The range is outside the file.', isVersioned: true },
+    416: { description: 'The byte range is outside the file.', isVersioned: true },
   },
 }
 
@@ -75,7 +75,7 @@ const fileDescription: DirectDescription = {
   operationId: 'getFile',
   summary: 'Read a file',
   description:
-    'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/), so that a stranger can check what they got, and any client of the file network reads from it.',
+    'Returns the file of an asset that you may read, or the asset tree of one of its commits. With `format` or `Accept`, the route is an IPFS [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/): clients can verify the bytes they receive.',
   params: z.object({
     cid: z
       .string()
@@ -92,7 +92,7 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   },
 ]
 
-/** Value of `Vary` for files and errors: the format depends on `Accept`, and access on the caller. */
+/** `Vary` header of files and their errors. The format depends on `Accept`, and the access on `Authorization`. */
 export const VARY = 'Accept, Authorization'
 
 const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
@@ -102,7 +102,7 @@ const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
   return gateway.isProbe(cid) ? octets(cid) : undefined
 }
 
-/** Returns the file or block of a CID that the caller may read. */
+/** Finds the file or block with this CID if the caller may read it. */
 async function findReadable({ links }: FileParts, { query, context }: DirectRequest, cid: string) {
   const file = await findFile(context, cid, links.verify(cid, query))
   if (file) return { ...file, takeApart: () => indexBlocks(context, cid) }
@@ -122,6 +122,6 @@ async function sendFile(parts: FileParts, request: DirectRequest) {
     return parts.gateway.send(req, res, cid, query, file, audience, file.takeApart)
   }
   if (!/\bonly-if-cached\b/.test(req.headers['cache-control'] ?? '')) throw notFound('File')
-  // Annal never fetches files from elsewhere.
+  // Annal never fetches files from other IPFS nodes, so a missing file is a cache miss.
   res.writeHead(412, { 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' }).end()
 }

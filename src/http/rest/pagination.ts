@@ -1,4 +1,4 @@
-/** Pages of lists. While records remain, a page has the requested length. Memory stays bounded. */
+/** Reads pages of lists with bounded memory. A page has the requested length while records remain. */
 
 import type { Context } from '../../context.ts'
 import { type Executor, executeOperation } from '../../graphql/execute.ts'
@@ -11,10 +11,10 @@ export const DEFAULT_LIMIT = 200
 export const MAX_LIMIT = 1000
 
 interface Page {
-  /** Number of the page, from 1. Undefined if the request has `limit` and `offset`. */
+  /** Page number, starting at 1. Undefined if the request uses `limit` and `offset`. */
   page: number | 'last' | undefined
   limit: number
-  /** Number of items before the page. 0 for the page `last`, because it is unknown. */
+  /** Number of items before the page. 0 for the page `last`, whose offset is unknown. */
   offset: number
   /** True if the page is read from the end of the list towards its start. */
   isReversed: boolean
@@ -24,10 +24,10 @@ interface Page {
 const wholeNumber = (text: string | undefined) =>
   text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text), MAX_OFFSET) : 0
 
-/** The error for a page that does not exist. The message is that of Django REST framework, which existing clients expect. */
+/** Creates the error for a page that does not exist. Existing clients expect this message of Django REST framework. */
 const invalidPage = () => new DomainError('NOT_FOUND', 'Invalid page.')
 
-/** Throws NOT_FOUND unless the text is a positive integer or `last`. */
+/** Parses a page number: a positive integer or `last`. Throws NOT_FOUND for any other text. */
 function pageNumberFrom(text: string): number | 'last' {
   if (text === 'last') return text
   const number = wholeNumber(text.trim())
@@ -37,14 +37,14 @@ function pageNumberFrom(text: string): number | 'last' {
 
 type OrderingTime = 'CREATED_AT' | 'UPDATED_AT'
 
-/** Times by the names that `ordering` accepts. A list without the time of the last update uses the creation time. */
+/** Times to sort by, keyed by their names in the parameter `ordering`. */
 const orderingTimes = new Map<string, OrderingTime>([
   ['created_at', 'CREATED_AT'],
   ['uploaded_at', 'CREATED_AT'],
   ['updated_at', 'UPDATED_AT'],
 ])
 
-/** Returns the first known term of `ordering`, or undefined. Throws VALIDATION_FAILED for contradicting directions. */
+/** Returns the first known term of `ordering`, if any. Throws VALIDATION_FAILED for contradicting directions. */
 export function orderingFrom(query: URLSearchParams): { time: OrderingTime; order: Order } | undefined {
   const known = new Map<OrderingTime, Order>()
   for (const term of (query.get('ordering') ?? '').split(',')) {
@@ -53,7 +53,7 @@ export function orderingFrom(query: URLSearchParams): { time: OrderingTime; orde
     if (time === undefined) continue
     const order = minus ? 'newest' : 'oldest'
     if ((known.get(time) ?? order) !== order) {
-      throw validationFailed({ ordering: ['Sort a field in one direction, ascending or descending.'] })
+      throw validationFailed({ ordering: ['Sort a field either in ascending or in descending order, not in both.'] })
     }
     known.set(time, order)
   }
@@ -61,12 +61,12 @@ export function orderingFrom(query: URLSearchParams): { time: OrderingTime; orde
   return first && { time: first[0], order: first[1] }
 }
 
-/** Returns the time by which the caller sorts, or undefined. Throws VALIDATION_FAILED. */
+/** Returns the time field by which the caller sorts, or undefined. Throws VALIDATION_FAILED. */
 export const orderByFrom = (query: URLSearchParams): OrderingTime | undefined => orderingFrom(query)?.time
 
 /**
- * Returns the requested page. `order`: default order of the list. An invalid size means the default size. Throws
- * VALIDATION_FAILED for contradicting parameters, NOT_FOUND for an invalid page number.
+ * Parses the page parameters. `order`: default order of the list. An invalid page size is replaced by the default.
+ * Throws VALIDATION_FAILED for contradicting parameters, and NOT_FOUND for an invalid page number.
  */
 export function pageFrom({ query }: { query: URLSearchParams }, order: Order): Page {
   const [limit, offset, page, pageSize, search] = ['limit', 'offset', 'page', 'page_size', 'search'].map(
@@ -86,8 +86,8 @@ export function pageFrom({ query }: { query: URLSearchParams }, order: Order): P
 }
 
 /**
- * Returns a link to the page that starts after `offset` items. It keeps the other parameters of the request. `position`:
- * cursor that replaces offsets beyond the maximum.
+ * Returns a link to the page that starts after `offset` items. The link keeps the other query parameters. `position`:
+ * cursor that replaces an offset beyond the maximum.
  */
 function linkTo(
   request: Pick<RestRequest, 'query' | 'url'>,
@@ -109,12 +109,12 @@ function linkTo(
   return `${request.url}?${query}`
 }
 
-/** A part of a list, in the order of the page. */
+/** Consecutive items of a list, in the order of the page. */
 interface Items {
   data: unknown
   count: number
   nodes: unknown[]
-  /** Cursors of the first and the last item. Null without items. */
+  /** Cursor of the first item. `end` is the cursor of the last item. Both are null if there are no items. */
   start: string | null
   end: string | null
 }
@@ -123,24 +123,24 @@ type Read = (part: Part) => Promise<Items>
 
 const noItems: Items = { data: undefined, count: 0, nodes: [], start: null, end: null }
 
-/** A position in a list: `offset` items after the item of the cursor, or after the start without a cursor. */
+/** A position in a list: `offset` items after the cursor. If `cursor` is null, the offset counts from the start. */
 interface Position {
   cursor: string | null
   offset: number
 }
 
-/** Returns the arguments for `size` items from a position on, in the direction of the page or against it. */
+/** Returns the connection arguments that select `size` items after a position, or before it if `isBackwards`. */
 function partFrom({ isReversed, search }: Page, size: number, { cursor, offset }: Position, isBackwards = false): Part {
   const from = cursor ?? undefined
   const shared = { ...(offset > 0 && { offset }), ...(search !== undefined && { search }) }
   return isBackwards === isReversed ? { first: size, after: from, ...shared } : { last: size, before: from, ...shared }
 }
 
-/** Returns the arguments of the operation that reads the first part of a page. */
+/** Returns the connection arguments for the first GraphQL operation of a page. */
 export const firstPart = (page: Page, partSize: number): Part =>
   partFrom(page, Math.min(page.limit, partSize), { cursor: null, offset: page.offset })
 
-/** Returns the page with its number, and its start. Throws NOT_FOUND for a page number beyond the end. */
+/** Finds the number and the start position of the requested page. Throws NOT_FOUND for a page beyond the end. */
 async function locate(
   requested: Page,
   { hasBoundedCount, cursorLinks }: ListSource,
@@ -149,7 +149,7 @@ async function locate(
 ): Promise<[page: Page, start: Position]> {
   const { page, limit, offset } = requested
   const isFar = (position: number) => cursorLinks === 'far' && position > MAX_FOREIGN_OFFSET
-  /** Returns the position after the item that precedes the page, so that the page is read forwards. */
+  /** Returns the position after the last item before the page, so that the page can be read forwards. */
   const before = async (from: Position) => {
     const { end: cursor } = await read(partFrom(requested, 1, from, true))
     return { cursor, offset: 0 }
@@ -160,7 +160,7 @@ async function locate(
     if (cursors.before) return [requested, await before({ cursor: cursors.before, offset: limit })]
   }
   const found: [Page, Position] = [requested, { cursor: null, offset }]
-  // The number of a page near the start is checked when the page is read.
+  // For a page near the start, reading the page itself shows whether its number exists.
   if (page === undefined || (page !== 'last' && offset <= MAX_FOREIGN_OFFSET)) return found
   const end = { cursor: null, offset: hasBoundedCount ? MAX_OFFSET : 0 }
   const { count } = await read(partFrom(requested, 1, end))
@@ -175,8 +175,8 @@ async function locate(
 }
 
 /**
- * Reads a page. If one operation does not return all of it, the other parts are read while the page is sent. Then `next` is
- * the last key, because it depends on the last part. Throws VALIDATION_FAILED, NOT_FOUND, errors of the operation.
+ * Reads a page. If one operation cannot return the whole page, the rest is read while the response is sent. Then `next`
+ * is the last key, because it depends on the last item. Throws VALIDATION_FAILED, NOT_FOUND, errors of the operation.
  */
 export async function readPage(
   executor: Executor,
@@ -206,7 +206,7 @@ export async function readPage(
 
   let { end } = first
   let delivered = first.nodes.length
-  /** Returns whether items may follow. After a cursor, the count does not help: items before it may have been removed. */
+  /** Returns whether items may follow the page. Ignores `count` after a cursor: previous items may be deleted. */
   const mayFollow = () => end !== null && (isByCursor || offset + delivered < count)
   const rest = (size: number) => read(partFrom(page, size, { cursor: end, offset: 0 }))
 

@@ -1,4 +1,4 @@
-/** Reads the body of a REST request. Every encoding accepts every type of field, as existing clients send it. */
+/** Reads the body of a REST request. Clients send fields of any type as JSON, multipart or URL-encoded form. */
 import type { IncomingMessage } from 'node:http'
 import { Upload } from 'graphql-upload-ts'
 import { fileUpload } from '../../graphql/request-body.ts'
@@ -19,10 +19,10 @@ import {
 import { AMOUNT, toUnits } from '../../shared/money.ts'
 import { mediaTypeOf, tooLarge } from '../request-body.ts'
 
-/** Placeholder for a text that is not UTF-8. A route that reads the field rejects it. */
+/** Placeholder value of a field whose text is not UTF-8. Only a route that reads the field rejects it. */
 const NOT_UTF8 = '\udcff'
 
-/** Returns whether the percent-encoded bytes of a text are UTF-8. */
+/** Returns whether the percent-encoded bytes of a text are valid UTF-8. */
 export function escapesUtf8(text: string): boolean {
   try {
     for (const [bytes] of text.matchAll(/(?:%[\da-f]{2})+/gi)) decodeURIComponent(bytes)
@@ -33,27 +33,27 @@ export function escapesUtf8(text: string): boolean {
 }
 
 interface BodyOptions extends BodyReaders<IncomingMessage> {
-  /** Names of the file fields. Files in other fields are ignored, or rejected if there are no file fields. */
+  /** Names of the file fields. Files in other fields are ignored. If the list is empty, every file is rejected. */
   files: readonly string[]
-  /** Names of the text fields. Their values may be sent as files. */
+  /** Names of the text fields. A client may send their values as files. */
   texts: readonly string[]
   intake: Intake | undefined
-  /** Name of the field for a JSON list. Without a name, a list is rejected. */
+  /** Name of the field that receives a body that is a JSON list. If omitted, a JSON list is rejected. */
   listAs?: string | undefined
 }
 
-/** The error UNSUPPORTED_MEDIA_TYPE, with the message of Django REST framework. */
+/** Creates the error UNSUPPORTED_MEDIA_TYPE with the message of Django REST framework. */
 export const unsupportedMediaType = (type: string) =>
   new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
 
 /** Returns whether a JSON value means an empty body. Existing clients send `null`, `""` and `[]`. */
 const isEmptyValue = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
-/** Maximum size of a JSON body, in bytes. The metadata of an asset needs less. */
+/** Maximum size of a JSON body, in bytes. The largest metadata of an asset is smaller. */
 const MAX_JSON_BYTES = 256_000
 
 function readObject(text: string, listAs: string | undefined): Record<string, unknown> {
-  // The limit also applies to JSON with the Content-Type of a form.
+  // The size limit of JSON also applies to JSON that is sent with the Content-Type of a form.
   if (text.length > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
   const value = readJson(text)
   if (isJsonObject(value)) return value
@@ -62,11 +62,11 @@ function readObject(text: string, listAs: string | undefined): Record<string, un
   throw jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
 }
 
-/** Returns whether a body with the Content-Type of a form or of plain text is JSON. curl sends JSON as a form by default. */
+/** Returns whether a form or plain-text body is JSON. By default, curl sends JSON with the Content-Type of a form. */
 const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
-/** Parses an urlencoded form. Throws PAYLOAD_TOO_LARGE before parsing: 120,000 fields without a value took a second. */
+/** Parses a URL-encoded form. Throws PAYLOAD_TOO_LARGE before parsing, because parsing 120,000 fields took a second. */
 function parseForm(text: string, { maxFields }: BodyOptions) {
   if (text.split('&', maxFields + 1).length > maxFields)
     throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${maxFields} fields.`)
@@ -81,7 +81,7 @@ export const isEmpty = (req: IncomingMessage) =>
   req.headers['content-length'] === '0' ||
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
 
-/** Reads a multipart form. Files are written to disk while they arrive. */
+/** Reads a multipart form. Writes files to disk while they arrive. */
 export async function readMultipart(
   req: IncomingMessage,
   { readForm, maxBytes, maxFileBytes, files: fileFields, texts, intake }: BodyOptions,
@@ -104,9 +104,9 @@ export async function readMultipart(
           files[name] = held
         })
       }
-      // A browser sends an empty file if the user chose none.
+      // If the user selects no file, a browser sends an empty file without a name.
       const isEmpty = file.filename === '' && file.mimetype === 'application/octet-stream'
-      if (!isEmpty && fileFields.length === 0) throw validationFailed({ [name]: ['No file is taken here.'] })
+      if (!isEmpty && fileFields.length === 0) throw validationFailed({ [name]: ['This route accepts no files.'] })
       return undefined
     },
   })
@@ -115,8 +115,8 @@ export async function readMultipart(
 }
 
 /**
- * Reads the fields of a body. An empty body of any type is an empty object. A form or plain text that starts with `{` is
- * read as JSON. Throws PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
+ * Reads the fields of a body. An empty body counts as an empty object. A form or plain text that starts with
+ * `{` is parsed as JSON. Throws PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {
   if (isEmpty(req)) return createFields({})
@@ -132,10 +132,10 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   throw unsupportedMediaType(type)
 }
 
-/** Fields of a body. Methods return undefined for a missing field, and throw VALIDATION_FAILED for an invalid value. */
+/** Field readers of a body. They return undefined for a missing field and throw VALIDATION_FAILED if it is invalid. */
 export type Fields = ReturnType<typeof createFields>
 
-/** Returns a number without an exponent, for amounts. */
+/** Converts a number to decimal notation without an exponent, for amounts. */
 function digitsOf(number: number): string {
   const text = String(number)
   return text.includes('e') ? number.toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 17 }) : text
@@ -145,14 +145,14 @@ const NOT_A_STRING = 'Not a valid string.'
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
-/** Rejects values that no field may have, such as invalid Unicode. */
+/** Throws VALIDATION_FAILED for a value that cannot be stored, such as invalid Unicode. */
 function assertStorable(name: string, value: unknown): void {
   if (value === NOT_UTF8) throw invalid(name, textProblem(value)!)
   const problem = typeof value === 'string' && !isInexact(value) ? undefined : findProblem(value)
   if (problem) throw invalid(name, describeProblem(problem))
 }
 
-/** Returns a JSON value, or the value of a JSON text. */
+/** Returns the value of a field. If the field is a JSON text, parses it. */
 function parsed(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
@@ -170,7 +170,7 @@ function uploadOf(file: IncomingFile): Upload {
   return upload
 }
 
-/** Creates the readers of fields. `isForm`: line breaks in JSON texts are restored to LF, because browsers send CRLF. */
+/** Creates the field readers of a body. `isForm`: converts CRLF in JSON texts to LF, because browsers send CRLF. */
 export function createFields(
   values: Record<string, unknown>,
   { files = {}, isForm = false }: { files?: Record<string, IncomingFile>; isForm?: boolean } = {},
@@ -181,7 +181,7 @@ export function createFields(
     return value
   }
 
-  /** Converts numbers and booleans of JSON bodies to text. */
+  /** Returns a field as text. Converts numbers and booleans of JSON bodies. */
   function text(name: string): string | undefined {
     const value = get(name)
     if (value === undefined || typeof value === 'string') return value
@@ -190,25 +190,25 @@ export function createFields(
     throw invalid(name, NOT_A_STRING)
   }
 
-  /** Rejects numbers, because a password must be exact. */
+  /** Returns a field as text. Rejects numbers, because converting a number could change a password. */
   function exactText(name: string): string | undefined {
     const value = get(name)
     if (value === undefined || typeof value === 'string') return value
     throw invalid(name, NOT_A_STRING)
   }
 
-  /** Returns the value of a field. Empty text counts as missing. */
+  /** Returns the value of a field. An empty string counts as a missing field. */
   const filled = (name: string) => {
     const value = get(name)
     return value === '' ? undefined : value
   }
-  /** Returns a JSON value that was sent as JSON or as JSON text. */
+  /** Returns the value of a field that was sent as JSON or as JSON text. */
   const structured = (name: string) => {
     const value = filled(name)
     return value === undefined ? undefined : parsed(name, value)
   }
 
-  /** Like `text`. Returns null for JSON null and empty text, which clear a field. */
+  /** Returns a field as text. Returns null for JSON null and an empty string, which clear the field. */
   function textOrNull(name: string): string | null | undefined {
     if (Object.hasOwn(values, name) && (values[name] === null || values[name] === '')) return null
     return text(name)
@@ -218,20 +218,20 @@ export function createFields(
     text,
     exactText,
     textOrNull,
-    /** Returns the value of a word in `known`. Case does not matter. */
+    /** Returns the entry of `known` that a field names. The case of the name does not matter. */
     choice<Value>(name: string, known: Record<string, Value>): Value | undefined {
       const word = text(name)?.toLowerCase()
       if (word === undefined) return undefined
       if (Object.hasOwn(known, word)) return known[word]
       throw invalid(name, `Expected one of: ${Object.keys(known).join(', ')}.`)
     },
-    /** Returns a decimal string. Numbers of JSON bodies are accepted. */
+    /** Returns an amount as a decimal string. Accepts numbers of JSON bodies. */
     amount(name: string) {
       const value = text(name)
       if (value === undefined || AMOUNT.test(value)) return value
       throw invalid(name, 'Expected an amount such as 0.5.')
     },
-    /** Accepts `true`, `1`, `yes`, `on` and their opposites in any case. */
+    /** Returns a boolean. Accepts `true`, `1`, `yes`, `on` and their opposites in any case. */
     flag(name: string): boolean | undefined {
       const value = filled(name)
       if (value === undefined) return undefined
@@ -240,40 +240,40 @@ export function createFields(
       if (['false', '0', 'no', 'off'].includes(word)) return false
       throw invalid(name, 'Must be a valid boolean.')
     },
-    /** Accepts an object, or JSON text of one. */
+    /** Returns an object that was sent as JSON or as JSON text. */
     object(name: string) {
       const value = structured(name)
       if (value === undefined || isJsonObject(value)) return value
       throw invalid(name, NOT_AN_OBJECT)
     },
-    /** Accepts a list, or JSON text of one. */
+    /** Returns a list that was sent as JSON or as JSON text. */
     list(name: string) {
       const value = structured(name)
       if (value === undefined || Array.isArray(value)) return value as unknown[] | undefined
       throw invalid(name, 'Expected a list.')
     },
-    /** Returns all fields except files. */
+    /** Returns all fields of the body except files. */
     all(): Record<string, unknown> {
       for (const [name, value] of Object.entries(values)) assertStorable(name, value)
       return { ...values }
     },
-    /** Returns JSON text. Converts other JSON values to text. */
+    /** Returns a field as JSON text. Serializes a value that was sent as JSON. */
     json(name: string) {
       const value = filled(name)
       if (value === undefined) return undefined
       if (typeof value !== 'string') return JSON.stringify(value)
       return isForm ? value.replaceAll('\r\n', '\n') : value
     },
-    /** Like `upload`. Returns undefined without a file, and null for JSON null and empty text. */
+    /** Returns an uploaded file, null for JSON null or an empty string, or undefined if the field is missing. */
     uploadOrNull(name: string): Upload | null | undefined {
       const file = files[name]
-      // A browser sends a file without a name if the user chose none.
+      // If the user selects no file, a browser sends a file without a name.
       if (file) return file.filename === '' ? undefined : uploadOf(file)
       const sent = textOrNull(name)
       if (sent) throw invalid(name, 'The submitted data was not a file.')
       return sent as null | undefined
     },
-    /** Returns a value of the GraphQL scalar Upload. Throws VALIDATION_FAILED without a file. */
+    /** Returns an uploaded file as a GraphQL Upload. Throws VALIDATION_FAILED if there is no file. */
     upload(name: string): Upload {
       const file = files[name]
       if (!file) throw invalid(name, 'No file was submitted.')
@@ -282,7 +282,7 @@ export function createFields(
   }
 }
 
-/** Returns fields for a quote. An invalid field is undefined, and its problem is added to `unread`. */
+/** Wraps field readers for a quote. They return undefined for an invalid field and add its problem to `unread`. */
 export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
   const lenient =
     <Arguments extends unknown[], Value>(read: (...args: Arguments) => Value) =>
@@ -317,19 +317,19 @@ interface CostRequest {
   unread?: FieldErrors
 }
 
-/** Returns true if two decimal strings are the same amount. Invalid strings are reported later, when they are parsed. */
+/** Returns true if two decimal strings are the same amount. The API reports invalid strings later. */
 const isSameAmount = (one: string, other: string) =>
   one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
 
 /**
- * Returns the maximum cost that the caller accepts, from the body or the query string. Throws VALIDATION_FAILED if the two differ. A quote
- * reports this as a problem.
+ * Returns the maximum cost that the caller accepts, from the body or the query. If the two differ, a quote reports
+ * a problem, and any other request throws VALIDATION_FAILED.
  */
 export function maxCostOf({ body, query, unread }: CostRequest): string | undefined {
   const inBody = body.amount('max_cost')
   const inQuery = query.get('max_cost') ?? undefined
   if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
-  const details = { max_cost: ['It is given twice, and differs.'] }
+  const details = { max_cost: ['The values in the body and in the query string differ.'] }
   if (!unread) throw validationFailed(details)
   Object.assign(unread, details)
   return undefined

@@ -1,4 +1,4 @@
-/** Adds the routes of the REST API and the pages to Fastify. Checks run in a fixed order. */
+/** Adds the routes of the REST API and the HTML pages to Fastify. Checks of a request run in a fixed order. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
@@ -33,23 +33,23 @@ declare module 'fastify' {
     found?: Found
   }
   interface FastifyRequest {
-    /** Undefined before authentication. */
+    /** Context of the caller. Undefined before authentication. */
     caller: Context | undefined
   }
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
-/** Paths whose responses are JSON, whatever `Accept` says. */
+/** Matches paths whose errors are always JSON, regardless of the `Accept` header. */
 const API_PATH = /^\/(?:api|auth|ipfs)(?:\/|$)/
 const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
 
-/** Returns whether a browser requests a page. */
+/** Returns whether a browser requests an HTML page. */
 const wantsPage = ({ url, headers }: FastifyRequest) =>
   !API_PATH.test(url) && /\btext\/html\b/i.test(headers.accept ?? '')
 
 /**
- * Browsers may send any header. `*` does not include `Authorization`, and old browsers do not support it. `@fastify/cors`
- * sends no `Allow` and no methods by route (test/api/http/paths.test.ts).
+ * CORS preflight headers. They name `Authorization`, because `*` excludes it, and old browsers do not support `*`.
+ * `@fastify/cors` sends neither `Allow` nor the methods of the route (test/api/http/paths.test.ts).
  */
 const preflightHeaders = {
   ...corsHeaders,
@@ -69,7 +69,7 @@ const pathOf = ({ url }: FastifyRequest) => {
   return mark < 0 ? url : url.slice(0, mark)
 }
 
-/** Returns the routes of both kinds by path. The phone app calls paths of `auth/` without the prefix. */
+/** Groups all routes by path. Also adds paths of `auth/` without `/api/v3`, because the phone app calls them. */
 function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]> {
   const paths = new Map<string, Found[]>()
   const add = (path: string, found: Found) => paths.set(path, [...(paths.get(path) ?? []), found])
@@ -83,7 +83,7 @@ function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]
   return paths
 }
 
-/** Adds all paths except `/graphql` and `/admin`, and the handlers of errors and unknown paths. */
+/** Adds all routes except `/graphql` and `/admin`, and the handlers for errors and unknown paths. */
 export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): void {
   const openToStaleTokens = new Set<Found['route']>([
     ...deps.routes.filter(({ operation }) => hasOpenField(deps.schema, operation)),
@@ -134,7 +134,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     }
     const { ignoresCredentials = false, isUncounted = false } = found.kind === 'direct' ? found.route : {}
     request.caller = await deps.createContext(req, res, { ignoresCredentials, isUncounted, admit })
-    // Fastify would reject a malformed type of an empty body.
+    // Fastify would reject a malformed Content-Type even if the body is empty.
     if (isEmpty(req)) delete req.headers['content-type']
   }
 
@@ -152,7 +152,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     assertSingleValues(addressed, query)
     const route = routeFor(addressed, query)
     const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
-    // The reader of the body rejects larger sizes. The quota of the caller must not be blamed for them.
+    // Larger bodies must fail with PAYLOAD_TOO_LARGE when they are read, not with a quota error here.
     const maxBytes = deps.body.maxBytes + files.length * maxFileBytes
     const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), maxBytes)
     await route.admit?.(context, declaredBytes)
@@ -198,7 +198,7 @@ async function executeRoute(executor: Executor, route: Route, request: RestReque
 
 type ReplayableAnswer = Answer & { replayed?: boolean }
 
-/** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */
+/** Stores the response of the first request with an idempotency key. A replay returns this stored response. */
 async function executeReplayable(run: () => Promise<Answer>, context: Context): Promise<ReplayableAnswer> {
   const { idempotency } = context
   const recall = async () => (await recallAnswer(context)) as Answer | undefined
@@ -214,13 +214,13 @@ async function executeReplayable(run: () => Promise<Answer>, context: Context): 
   }
 }
 
-/** Converts the only error of Fastify, which reports a malformed Content-Type. */
+/** Converts the only error that Fastify itself raises, for a malformed Content-Type. */
 const ownErrorOf = (error: unknown, { headers }: FastifyRequest) =>
   (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
     ? unsupportedMediaType(headers['content-type']!)
     : error
 
-/** Replaces a request whose method has no body. */
+/** Stand-in for a request whose method has no body. */
 const emptyBody = { headers: { 'content-length': '0' } } as IncomingMessage
 
 function preflight(reply: FastifyReply, methods: string[]) {
@@ -229,7 +229,7 @@ function preflight(reply: FastifyReply, methods: string[]) {
   return reply.code(204).send()
 }
 
-/** Sends a response. Throws an error of its parts. The connection must then be aborted. */
+/** Sends a response. Throws if creating a part of the body fails. The caller must then abort the connection. */
 function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, answer: ReplayableAnswer) {
   const { status, body, parts, etag, replayed } = answer
   if (replayed) reply.raw.setHeader('Idempotency-Replayed', 'true')
@@ -250,11 +250,11 @@ function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, answer:
   return sendJsonText(reply, text)
 }
 
-/** Returns the entity tag of a response: the version, and a hash of the text, which also depends on the caller and links. */
+/** Returns the `ETag`: version and hash of the body. The body also depends on the caller and on signed links. */
 const tagOf = (version: string, text: string) =>
   `"${version}+${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
 
-/** Reads a boolean parameter in any case (Python sends `True`). Undefined if missing or empty. Throws VALIDATION_FAILED. */
+/** Reads a boolean query parameter. Case does not matter: Python sends `True`. Throws VALIDATION_FAILED. */
 export function queryFlag(query: URLSearchParams, name: string): boolean | undefined {
   const word = query.get(name)?.toLowerCase()
   if (!word) return undefined
@@ -263,23 +263,23 @@ export function queryFlag(query: URLSearchParams, name: string): boolean | undef
   throw validationFailed({ [name]: ['Must be a valid boolean.'] })
 }
 
-/** Rejects parameters of the route that have several different values. Throws VALIDATION_FAILED. */
+/** Throws VALIDATION_FAILED if a query parameter of the route has several different values. */
 function assertSingleValues({ method, query: described }: Pick<Route, 'method' | 'query'>, query: URLSearchParams) {
   const names = [...Object.keys(described?.shape ?? {}), ...(method === 'GET' ? [] : ['dry_run', 'max_cost'])]
   const repeated = names.filter((name) => new Set(query.getAll(name)).size > 1)
-  const problem = ['Give this parameter once. Its values contradict each other.']
+  const problem = ['Send this parameter only once. Its values contradict each other.']
   if (repeated.length > 0) throw validationFailed(Object.fromEntries(repeated.map((name) => [name, problem])))
 }
 
 /**
- * Returns the route that answers a request. With `?dry_run=true`, it is the quote of the route. Throws VALIDATION_FAILED if
- * there is no quote, so that the change is not made by mistake.
+ * Returns the route that handles a request. With `?dry_run=true`, returns the quote of the route. Throws
+ * VALIDATION_FAILED if the route has no quote, so that the request is not executed by mistake.
  */
 function routeFor(route: Route, query: URLSearchParams): Route {
   if (!query.has('dry_run') || route.method === 'GET') return route
   const isDryRun = queryFlag(query, 'dry_run')
   if (isDryRun === undefined) throw validationFailed({ dry_run: ['Must be a valid boolean.'] })
   if (!isDryRun || route.isQuote) return route
-  if (!route.quote) throw validationFailed({ dry_run: ['This request has no dry run.'] })
+  if (!route.quote) throw validationFailed({ dry_run: ['This request does not support a dry run.'] })
   return route.quote
 }

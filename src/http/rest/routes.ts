@@ -1,4 +1,4 @@
-/** The route table of `/api/v3`, without the optional modules. */
+/** The route table of the REST API `/api/v3`, without the optional modules. */
 
 import { credentialRoutes } from '../../modules/accounts/credentials.rest.ts'
 import { userRoutes } from '../../modules/accounts/users.rest.ts'
@@ -14,7 +14,7 @@ import { grantRoutes, transferRoutes, walletRoutes } from '../../modules/wallet/
 import { webhookDeliveryRoutes } from '../../modules/webhooks/webhook-deliveries.rest.ts'
 import type { Route } from './define-route.ts'
 
-/** Routes that execute an operation. */
+/** REST routes that execute a GraphQL operation. */
 export const routes: Route[] = [
   ...credentialRoutes,
   ...userRoutes,

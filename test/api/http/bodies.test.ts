@@ -75,7 +75,7 @@ describe('JSON bodies', () => {
         await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }),
         'PAYLOAD_TOO_LARGE',
       )
-      expect(body.error.message).toBe('The body is over the limit of 256000 bytes.')
+      expect(body.error.message).toBe('The body is larger than the limit of 256000 bytes.')
     },
   )
 

@@ -49,7 +49,7 @@ describe('bodies in thousands of one-byte chunks', () => {
       const answer = await callInChunks(path, headers, begin, inChunks(40_000, 1))
       expect([answer.status, answer.body]).toEqual([
         413,
-        expect.stringContaining('The body came in too many small pieces.'),
+        expect.stringContaining('The body arrived in too many small chunks.'),
       ])
     },
   )
