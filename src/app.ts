@@ -1,4 +1,4 @@
-/** The composition root: chooses the optional modules, connects to the chain, and creates the context and the jobs of a process. */
+/** The composition root: loads optional modules, connects to the chain, and creates a process's context and jobs. */
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
@@ -32,7 +32,7 @@ import { unavailable } from './shared/errors.ts'
 import { createRateLimiter, createRequestQuota, createSemaphores } from './shared/limiters.ts'
 import type { WatchedServices } from './telemetry/telemetry-types.ts'
 
-/** The optional modules. Only this file imports them. Without one, the service lacks its types, routes, jobs and pages. */
+/** The optional modules. Only this file imports them. Each adds types, routes, jobs and pages to the service. */
 const optionalModules = {
   coins: () => import('./modules/coins/coins.module.ts'),
   contentCredentials: () => import('./modules/content-credentials/content-credentials.module.ts'),
@@ -82,7 +82,7 @@ export async function openChain(
   }
 }
 
-/** Content Credentials of a process without that module. */
+/** Content Credentials of a process that does not load their module. */
 const noContentCredentials: ContentCredentials = {
   signedBy: () => undefined,
   write() {
@@ -91,7 +91,7 @@ const noContentCredentials: ContentCredentials = {
   read: async () => undefined,
 }
 
-/** Parts from which an application is created. */
+/** Dependencies of an application. */
 export interface AppDependencies extends Omit<Infrastructure, 'close' | 'abandon'> {
   modules: Modules
   /** Default: `noCoins`. */
@@ -100,7 +100,7 @@ export interface AppDependencies extends Omit<Infrastructure, 'close' | 'abandon
   gasFee?: (() => string) | undefined
   /** Reads histories from the chain. Missing in commands that need no chain. */
   histories?: Histories
-  /** Is notified of pending commits. */
+  /** The relay, which is notified of pending commits. */
   relay: { wake(): void }
   /** Base URL of the service, without a trailing slash. */
   publicUrl: string
@@ -114,10 +114,10 @@ export interface App {
   maintenance: Maintenance
   linkConfig: LinkConfig
   links: FileLinks
-  /** Load of queues, for metrics. */
+  /** Services whose load is shown as metrics. */
   watched: WatchedServices
   jobs: JobHandlers
-  /** Stores the documents that commits refer to, deletes uploads of previous processes, and deletes accounts that a backup restored. */
+  /** Stores the documents that commits refer to, and deletes old uploads and accounts that a backup restored. */
   prepare(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds work that is not listed here. */
+/** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds unlisted work. */
 
 import type { App, OpenChain } from './app.ts'
 import type { Infrastructure } from './infrastructure.ts'
@@ -15,14 +15,14 @@ import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders
 import { deliveryWork } from './modules/webhooks/webhook-schedule.ts'
 import type { Role } from './shared/process.ts'
 
-/** Parts that the background work needs. */
+/** Dependencies of the background work. */
 interface LoopParts {
   infrastructure: Infrastructure
   chain: Pick<OpenChain, 'relay' | 'deposits' | 'treasuryWorker' | 'gasQuote'>
   layer: Pick<App, 'context' | 'maintenance' | 'jobs'>
 }
 
-/** Watches of the chain. A lease lets one process at a time work. */
+/** Pollers of the chain. A lease ensures that only one process at a time polls. */
 const watches = {
   relay: { role: 'relay' },
   deposits: { role: 'relay' },
@@ -59,20 +59,20 @@ const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
   },
 }
 
-/** Retries of jobs whose process died, and deletion of completed jobs, for all queues. */
+/** Role that maintains all queues: it retries jobs whose process died, and deletes completed jobs. */
 const upkeepOfQueues: { role: Role } = { role: 'jobs' }
 
 interface Chore {
   role: Role
   /** Milliseconds between two runs. */
   every: number
-  /** Undefined when this configuration does not need it. */
+  /** Function that does the work. Undefined if the configuration does not need the task. */
   work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
   /** Name in the log. */
   task: string
 }
 
-/** Tasks of the queue `maintenance`. One process runs each at its times. */
+/** Tasks of the queue `maintenance`. At each scheduled time, one process runs the task. */
 function tasksOf({ infrastructure: { config }, layer: { context, maintenance } }: LoopParts) {
   const garbageMinutes = config.files.garbageGraceSeconds / 60
   return {
@@ -104,7 +104,7 @@ function choresOf({ layer: { context, maintenance }, chain: { gasQuote } }: Loop
     { role: 'jobs', every: 10_000, work: () => requestThumbnails(context), task: 'request thumbnails' },
     { role: 'jobs', every: 10_000, work: deleteRestored, task: 'delete restored accounts' },
     { role: 'jobs', every: 1_000, work: destroyRestored, task: 'destroy restored keys' },
-    // State of the requests of this process, which no other process knows.
+    // These tasks use state of requests that only this process has.
     { role: 'http', every: 15_000, work: gasQuote?.look, task: 'read gas price' },
     { role: 'http', every: 20_000, work: maintenance.renewCounters, task: 'renew counters of streams and uploads' },
     { role: 'http', every: 60_000, work: context.credentials.recordTokenUse, task: 'record session use' },
@@ -135,7 +135,7 @@ export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>) {
     work && roles.has(role) ? [repeat(work, every, parts.infrastructure.log, task)] : [],
   )
   return {
-    /** Stops everything. Running jobs get `milliseconds`. */
+    /** Stops the background work. Running jobs have `milliseconds` to finish. */
     async stop(milliseconds: number) {
       await Promise.all([jobs?.stop(milliseconds), ...chores.map((chore) => chore.stop())])
     },

@@ -14,7 +14,7 @@ own.stdout.on('error', (error: NodeJS.ErrnoException) => {
   report(red(`Cannot write the output: ${systemReason(error)}.`))
   process.exit(FAILURE)
 })
-// Messages that cannot be written are lost.
+// Messages that cannot be written to stderr are dropped.
 process.stderr.on('error', () => {})
 
 const code = await run(process.argv.slice(2), manifest.version, own)

@@ -1,4 +1,4 @@
-/** Reads the configuration from the environment. All problems are reported together. An empty variable counts as unset. */
+/** Reads the configuration from the environment. All problems are reported together. Empty variables count as unset. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
@@ -7,7 +7,7 @@ import { limitsWith } from './shared/limits.ts'
 import { ConfigError } from './shared/operator-errors.ts'
 import type { Role } from './shared/process.ts'
 
-/** Returns the value of a variable, or the content of its file. Throws an Error that describes the problem of the file. */
+/** Returns the value of a variable, or the content of its file. Throws an Error that describes a problem with it. */
 function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): string | undefined {
   const own = env[name] || undefined
   const file = mayBeFile ? env[`${name}_FILE`] : undefined
@@ -93,7 +93,7 @@ const retention = { eventDays: 90, idempotencyKeyDays: 7, sessionIdleDays: 365 }
 /** Seconds that unused blocks stay in the file store. */
 const GARBAGE_GRACE_SECONDS = 3_600
 
-/** Returns how traces are created, or undefined if they are off. */
+/** Returns the options of tracing, or undefined if tracing is disabled. */
 function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_TRACES_SAMPLER_ARG: share }: Values) {
   if (base === undefined) return undefined
   return { url: `${base.replace(/\/+$/, '')}/v1/traces`, share, exportEvery: 5_000 }
@@ -107,7 +107,7 @@ function environment(): NodeJS.ProcessEnv {
 
 export type Config = ReturnType<typeof readConfig>
 
-/** Returns the validated, frozen configuration. `overrides`: values from the command line. Throws ConfigError with all problems. */
+/** Returns the validated, frozen configuration. `overrides`: values from the command line. Throws ConfigError. */
 export function readConfig(
   env: NodeJS.ProcessEnv = environment(),
   overrides: Readonly<Partial<Record<Name, string | undefined>>> = {},
@@ -147,7 +147,7 @@ export function readConfig(
       treasuryKey: values.CHAIN_TREASURY_KEY,
       confirmations: values.CHAIN_CONFIRMATIONS,
       commitsPerTransaction: 64,
-      /** Wei per unit of gas. */
+      /** Maximum fee, in wei per unit of gas. */
       maxFeePerGas: BigInt(values.CHAIN_MAX_FEE_GWEI) * 1_000_000_000n,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
       provider: values.PROVIDER,
@@ -179,7 +179,7 @@ export function readConfig(
     },
     money: {
       assetUpdateFee: values.ASSET_UPDATE_FEE,
-      /** Gas fee. With GAS_FEE=auto, the initial one. */
+      /** Gas fee of a commit, in currency units. With GAS_FEE=auto, this is the initial gas fee. */
       gasFee: values.GAS_FEE === 'auto' ? '0.079' : values.GAS_FEE,
       /** Bounds of the gas fee with GAS_FEE=auto. */
       gasFeeBounds: values.GAS_FEE === 'auto' ? { least: '0.001', most: '1' } : undefined,
@@ -239,7 +239,7 @@ export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boole
 const ofTools = ['ANNAL_TOKEN', 'ANNAL_URL', 'ANNAL_API_KEY']
 const prefixOf = (name: string) => name.slice(0, name.indexOf('_') + 1)
 
-/** Returns prefixes that several variables of Annal have. OTEL_ is left out, because the standard defines more variables than Annal reads. */
+/** Returns prefixes that several variables of Annal have. Excludes OTEL_, because Annal does not read all of them. */
 function ownPrefixes(): string[] {
   const prefixes = Object.keys(variables).map(prefixOf).sort()
   const shared = prefixes.filter((prefix, at) => prefix !== '' && prefix === prefixes[at - 1])
@@ -249,7 +249,7 @@ function ownPrefixes(): string[] {
 /** Returns whether Kubernetes sets the variable for a service whose name starts like a variable of Annal. */
 const isOfKubernetes = (name: string) => /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/.test(name)
 
-/** Returns a sentence for each variable that is set without effect although its name looks like one of Annal's. */
+/** Returns a sentence for each variable that looks like a variable of Annal but has no effect. */
 export function findUnread(env: NodeJS.ProcessEnv = environment()): string[] {
   const prefixes = ownPrefixes()
   const secrets = describeConfig().flatMap(({ name, isSecret }) => (isSecret ? [`${name}_FILE`] : []))

@@ -1,6 +1,6 @@
 /**
- * What use cases work with. `app.ts` builds the `AppContext` once per process. Each request, job and command adds its caller. A use case is a
- * function `(context, input)` that names the few fields it needs: `Pick<Context, 'actor' | 'database'>`, short `Use<'actor' | 'database'>`.
+ * The context of use cases. `app.ts` builds the `AppContext` once per process. Each request, job and command adds its
+ * caller. A use case is a function `(context, input)` that declares the fields it needs: `Use<'actor' | 'database'>`.
  */
 import type { KeyObject } from 'node:crypto'
 import type { Chain, Coins, Histories } from './chain/chain-types.ts'
@@ -50,7 +50,7 @@ export interface AppContext {
   readonly tracer: Tracer
   /** Log of the process. Requests use `requestLog`, which adds their ID. */
   readonly log: Log
-  /** Base URL of the service, without a trailing slash. Commits on the chain contain it. Links in responses start with `baseUrl`. */
+  /** Base URL in commits on the chain, without a trailing slash. Links in responses start with `baseUrl` instead. */
   readonly publicUrl: string
   readonly linkConfig: LinkConfig
   /** Version of Annal. */
@@ -66,10 +66,10 @@ export interface AppContext {
   readonly credentials: Credentials
   /** Files of requests that are being received. */
   readonly uploads: Uploads
-  /** Signs links to asset pages. The same in all processes of an installation. */
+  /** Key that signs links to asset pages. All processes of an installation use the same key. */
   readonly assetLinkKey: KeyObject
   readonly semaphores: Semaphores
-  /** Deletions of accounts that are running, by UUID of the user. A second deletion of an account waits for the first one. */
+  /** Running deletions of accounts, by UUID of the user. A second deletion of an account waits for the first one. */
   readonly deletions: Map<string, Promise<void>>
 }
 
@@ -81,15 +81,15 @@ export interface SignedCopies {
   readonly rejections: Map<string, { error: DomainError; until: number }>
 }
 
-/** Facts from which links and records are made. */
+/** Settings from which links and records are created. */
 export interface LinkConfig {
-  /** The base URL of the installation, without a trailing slash. Commits on the chain contain it. Links in responses start with `Context.baseUrl`. */
+  /** Base URL in commits on the chain, without a trailing slash. Links in responses start with `Context.baseUrl`. */
   publicUrl: string
   provider: string
   explorerUrl: Chain['explorerUrl']
-  /** Name of an action → the nid of the document that describes it. */
+  /** Nids of the documents that describe actions, by name of the action. */
   actionNids: Record<string, string>
-  /** Returns path and query of a link to bytes of an asset (by its UUID). It works for at least an hour without credentials. */
+  /** Returns path and query of a signed link to bytes of an asset. The link works for at least an hour. */
   signFilePath(assetId: string, cid: string): string
 }
 
@@ -100,9 +100,9 @@ export interface Context extends AppContext {
   readonly hasStaleToken: boolean
   /** Base URL that this caller uses, without a trailing slash. */
   readonly baseUrl: string
-  /** Returns the log of the request. It is created on first use. A getter here would make each context a hidden class of its own in V8. */
+  /** Returns the request's log, created on first use. A getter would give each context its own hidden class in V8. */
   readonly requestLog: () => Log
-  /** True when long texts may end a page early. Only a reader that continues at the end of the page sets it. */
+  /** True if long texts may end a page early. Set only by readers that continue at the end of the page. */
   readonly cutsPages?: boolean
   readonly idempotency: IdempotencyContext
 }
@@ -123,7 +123,7 @@ export type Use<Field extends keyof Context> = Pick<Context, Field>
 /** The caller of a request. */
 export type Identity = Use<'actor' | 'hasStaleToken'>
 
-/** Returns the absolute URL of bytes of an asset. `isOpen`: whether anyone may read them; all others get a signed link. */
+/** Returns the absolute URL of bytes of an asset. `isOpen`: true for public bytes, which need no signed link. */
 export const fileUrl = (
   { baseUrl, linkConfig }: Use<'baseUrl' | 'linkConfig'>,
   { assetId, cid, isOpen }: { assetId: string; cid: string; isOpen: boolean },

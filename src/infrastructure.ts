@@ -1,4 +1,4 @@
-/** Opens the parts of the process: embedded ones, or those that the configuration names. Large modules are loaded when they are needed. */
+/** Opens the embedded or configured database, file store, keys and mail of a process. Loads large modules on demand. */
 import type { Config } from './config.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
 import { createEventNotifications } from './db/event-notifications.ts'
@@ -35,11 +35,11 @@ interface OpenOptions {
   isService: boolean
   /** Default: no telemetry. */
   telemetry?: Telemetry
-  /** False turns off the read compiler and write batching. Tests use it to compare the answers. Default: true. */
+  /** False disables the read compiler and write batching, for tests that compare responses. Default: true. */
   fastPaths?: boolean
 }
 
-/** Opens database, file store and keys. Throws when one of them is missing, does not fit this version or belongs to another installation. */
+/** Opens database, file store and keys. Throws if one is missing, incompatible or belongs to another installation. */
 export async function openInfrastructure(
   config: Config,
   log: Log,
@@ -81,13 +81,13 @@ export async function openInfrastructure(
     pictures: createPictureMaker(),
     mailer: createMailer({ ...config.mail, dir: mailDir, log, telemetry, showLinks: !config.production }),
     telemetry,
-    /** True for a service, which owns the embedded parts. False for a command, which uses those of a running service. */
+    /** True for a service, which owns the embedded parts. False for a command, which uses a running service's parts. */
     isService,
-    /** ID of this installation, which its folders and its bucket also store. Undefined before the first start of a service. */
+    /** ID of the installation, also stored in its folders and bucket. Undefined before the first start of a service. */
     installationId,
-    /** Returns whether the folder of the embedded database is still there. True for an external database. */
+    /** Returns whether the folder of the embedded database still exists. True for an external database. */
     isDatabaseThere: postgres ? boundedCheck(postgres.isIntact) : async () => true,
-    /** Names of the parts whose folders are missing or belong to another installation, except database and file store. */
+    /** Returns the parts, except database and file store, whose folders are missing or of another installation. */
     missingFolders: createFolderCheck(config, database, installationId),
     /** Name and location of each part, for the startup banner. */
     parts: {
@@ -106,7 +106,7 @@ export async function openInfrastructure(
   }
 }
 
-/** The curve's library takes 0.2 seconds to load, and many commands use no key pair. */
+/** Loads the library for key pairs. Loading takes 0.2 seconds, and many commands use no key pair. */
 const loadKeyPairs = async () => (await import('./chain/transaction.ts')).keyPairs
 const keyPairs = {
   createKeyPair: async () => (await loadKeyPairs()).createKeyPair(),
@@ -138,10 +138,10 @@ async function openDatabase(
   return { database: createDatabase({ url, pool, isPooled, log, tracer: telemetry.tracer, fastPaths }), databaseUrl }
 }
 
-/** Opens the key vault and the file store. A service checks that they belong to this database, and marks new ones as its own. */
+/** Opens the key vault and the file store. A service claims new ones, and checks that they belong to this database. */
 async function openKeysAndFiles(config: Config, database: ConnectedDatabase, isService: boolean) {
   const { dir } = config
-  // A database that no service was ever started on has neither key shares nor files.
+  // Before the first start of a service, an installation has neither key shares nor files.
   const isFirstStart = !(await isVaultKnown(database))
   const installationId = await assertVaultBelongs(database, dir, isService)
   const vault = createLocalKeyVault({ ...config.keys, dir, id: installationId })
@@ -162,7 +162,7 @@ async function openKeysAndFiles(config: Config, database: ConnectedDatabase, isS
   }
 }
 
-/** Time limit for reading the owner of a bucket at the start, in milliseconds. */
+/** Timeout for reading the owner of a bucket during start-up, in milliseconds. */
 const CLAIM_MS = 3_000
 
 interface StoreOptions {
@@ -174,7 +174,7 @@ interface StoreOptions {
   findFiles: FindFiles
 }
 
-/** Throws WrongStoreError for a folder or bucket of another installation, and for an empty one if the database has files. */
+/** Opens the file store. Throws WrongStoreError if it belongs to another installation, or is empty but must not be. */
 async function openContentStore(
   { files, dir }: Config,
   { owner, mayClaim, isFirstStart, findFiles }: StoreOptions,
@@ -189,7 +189,7 @@ async function openContentStore(
     ])
     if (owner !== undefined && mayClaim) {
       const claim = claimBucket(createS3Bucket({ ...files.s3, timeoutMs: CLAIM_MS }), owner, expected)
-      // A service starts while the storage is unreachable. Garbage collection checks the owner again.
+      // A service starts even if the storage is unreachable. Garbage collection checks the owner again.
       await claim.catch((error: unknown) => {
         if (!(error instanceof DomainError)) throw error
       })

@@ -5,14 +5,14 @@ import { exitCodeOf } from './shared/process.ts'
 import { createLog } from './telemetry/log.ts'
 
 /**
- * Runs the service until a signal stops it, then exits. `overrides` are variables from the command line. Throws ConfigError, and
- * the error that prevents the start.
+ * Runs the service until a signal stops it, then exits. `overrides`: variables from the command line. Throws
+ * ConfigError, and the error that prevents the start.
  */
 export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): Promise<never> {
   const config = readConfig(undefined, overrides)
   const log = createLog(config.logLevel)
   for (const sentence of findUnread()) log.warn({ problem: sentence }, 'Environment variable ignored')
-  // Errors in the documents are reported before anything is opened.
+  // Errors in trusted documents are reported before any connection is opened.
   const { trustedDocuments, introspection } = config.graphql
   if (trustedDocuments && config.roles.has('http')) {
     const { readTrustedDocuments } = await import('./graphql/persisted-documents.ts')

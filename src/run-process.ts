@@ -16,19 +16,19 @@ import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './sh
 import { createLifecycleLog, createLog, logUnhandledRejections } from './telemetry/log.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
 
-/** Time limit for requests, jobs and commits under way, in milliseconds. Another process repeats jobs that take longer. */
+/** Time that running requests, jobs and commits have to finish, in milliseconds. Other processes retry later jobs. */
 const DRAIN_MS = 9_000
-/** Time limit for the whole shutdown without SHUTDOWN_DELAY_SECONDS, in milliseconds. Process managers wait longer before they kill. */
+/** Maximum duration of a shutdown without SHUTDOWN_DELAY_SECONDS, in milliseconds. Process managers wait longer. */
 const STOP_MS = 15_000
 
-/** Functions that close what is open. The part that was opened last comes first. */
+/** Functions that close the open parts, in reverse order of opening. */
 type Opened = (() => Promise<void>)[]
 
 const STDOUT = 1
 
 /**
- * Runs the roles of this process until a signal stops it, then exits. Throws the error that prevents the start, after it has closed
- * everything that was open.
+ * Runs the roles of this process until a signal stops it, then exits. If an error prevents the start, closes all open
+ * parts and throws the error.
  */
 export async function runProcess(config: Config): Promise<never> {
   const opened: Opened = []
@@ -67,7 +67,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
     publicUrl: config.publicUrl,
     telemetry: telemetry.requests(log),
   })
-  // The port comes first: a second start on the same port fails before it touches anything of the running service.
+  // The ports are opened first: a second start on the same port fails before it can affect the running service.
   const ports = await listen(server, config)
   const publicUrl = config.publicUrl ?? `http://localhost:${ports.port}`
 
@@ -139,9 +139,9 @@ async function run(config: Config, opened: Opened): Promise<never> {
 }
 
 /**
- * Listens on the ports of this process. A process without the role `http` needs one port, for probes. With HEALTH_PORT, `openRequests`
- * opens PORT once the service is ready: a load balancer repeats a refused connection elsewhere, but not a change that was answered 503.
- * A port that the system chooses (0) opens immediately, because its number is needed.
+ * Listens on the ports of this process. A process without the role `http` has one port, for probes. With HEALTH_PORT,
+ * `openRequests` opens PORT when the service is ready: load balancers retry refused connections, but not a mutation
+ * with status 503. A port that the system chooses (0) opens immediately, because its number is needed.
  */
 async function listen(server: HttpServer, { roles, port, healthPort, host }: Config) {
   const probesApart = healthPort !== undefined
@@ -182,7 +182,7 @@ async function printBanner({ config, parts }: Infrastructure, publicUrl: string,
   const lines = [
     'Annal is ready.',
     ...facts.map(([name, value]) => `  ${name!.padEnd(13)}  ${value}`),
-    'Stop with Ctrl-C; the data stays.',
+    'Press Ctrl-C to stop. The data is kept.',
   ]
   try {
     writeSync(STDOUT, `${lines.join('\n')}\n`)

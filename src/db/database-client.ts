@@ -9,7 +9,7 @@ declare module 'pg' {
   }
 }
 
-/** Parts of the driver that its types omit. */
+/** Members of the driver's connection that its types omit. */
 interface Wire {
   stream: { connecting: boolean; writableEnded: boolean; destroy(): void; resetAndDestroy(): void }
   on(event: 'errorMessage', listen: (message: { code?: string }) => void): void
@@ -20,14 +20,14 @@ interface Wire {
 const READ_ONLY = '25006'
 /** SQLSTATE of a transaction with an unknown outcome. */
 const OUTCOME_UNKNOWN = '08007'
-/** Server function that waits for synchronous standbys. Its name, unlike the notice text, does not depend on the server's language. */
+/** Server function that waits for synchronous standbys. Unlike the notice text, its name is never translated. */
 const WAITS_FOR_STANDBYS = 'SyncRepWaitForLSN'
 
 /** A connection to PostgreSQL. Pools use this class as their `Client`. */
 export class DatabaseClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super(config)
-    // The failing statement reports the error. Without this listener, a connection lost between two statements would end the process.
+    // Without a listener, a connection lost between two statements would end the process. The next statement fails.
     this.on('error', () => {})
     this.on('notice', (notice) => this.#failUnconfirmedCommit(notice))
     // After a failover, the endpoint may still resolve to the old primary. A new connection reaches the new primary.
@@ -50,7 +50,7 @@ export class DatabaseClient extends pg.Client {
     this.cut(Object.assign(error, { code: OUTCOME_UNKNOWN }))
   }
 
-  /** Sets the session's time zone to UTC. Prisma reads timestamps as UTC, and day arithmetic must not follow local clock changes. */
+  /** Sets the session's time zone to UTC. Prisma reads timestamps as UTC, and a day must always have 24 hours. */
   override getStartupConf(): Record<string, string> {
     return { ...super.getStartupConf(), TimeZone: 'UTC' }
   }
@@ -62,7 +62,7 @@ export class DatabaseClient extends pg.Client {
     this.#wire.emit('error', reason)
   }
 
-  /** Resets the connection and discards unsent data. Otherwise a statement could reach the server after the network recovers. */
+  /** Resets the connection and discards unsent data, which could otherwise reach the server after a network outage. */
   #reset(): void {
     const { stream } = this.#wire
     try {
@@ -77,7 +77,7 @@ export class DatabaseClient extends pg.Client {
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): unknown {
-    // The running statement no longer has a caller.
+    // A statement that still runs has no caller any more.
     if ((this as unknown as { _activeQuery: object | null })._activeQuery) this.#reset()
     return callback ? super.end(callback) : super.end()
   }
@@ -97,7 +97,7 @@ export const timeLimits = {
   idle_in_transaction_session_timeout: 5_000,
 } as const
 
-/** Milliseconds between two checks. A query is cancelled at most this much after its timeout. */
+/** Interval of the timeout check, in milliseconds. A query is cancelled at most this long after its timeout. */
 const CHECK_EVERY_MS = 500
 
 /** Undocumented driver state: the query that a connection runs. */
@@ -106,13 +106,13 @@ type Running = { _activeQuery: object | null }
 interface Connection {
   client: pg.PoolClient
   patience: number
-  /** The query at the last check, and its number of checks. */
+  /** Query that ran at the last check. `checks` is the number of checks that have seen the query. */
   seen: WeakRef<object> | undefined
   checks: number
 }
 
 interface QueryWatchdogOptions {
-  /** In milliseconds. */
+  /** Query timeout, in milliseconds. */
   patience: number
   /** Fails the current query and closes the connection. */
   cut(client: pg.PoolClient, reason: Error): void

@@ -1,7 +1,7 @@
 import type { Prisma, PrismaClient } from './prisma/client.ts'
 import type { Query } from './sql.ts'
 
-/** Prisma's read methods that resolvers use. An implementation may be faster than Prisma but must return the same results. */
+/** Prisma's read methods that resolvers use. A faster implementation must return the same results as Prisma. */
 type ReadMethods = 'findFirst' | 'findMany' | 'findUniqueOrThrow' | 'count'
 
 /** Read access to all models. */
@@ -18,7 +18,7 @@ export interface Database {
    * UNAVAILABLE when the database is down.
    */
   readonly query: Query
-  /** Executes several statements in one transaction. Do nothing but SQL inside `work`: it holds a connection and locks. */
+  /** Executes several statements in one transaction. `work` may only run SQL, as it holds a connection and locks. */
   transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>
 }
 

@@ -15,16 +15,16 @@ import { type CoalescedWrite, coalesceWrites, type Row } from './write-batching/
 export type ConnectedDatabase = ReturnType<typeof createDatabase>
 
 const CONNECT_TIMEOUT_MS = 3_000
-/** Client-side timeout, in milliseconds, for a server or network that stops responding. The server has shorter limits (`timeLimits`). */
+/** Client-side timeout for an unresponsive server or network, in milliseconds. It exceeds the server's `timeLimits`. */
 const RESPONSE_TIMEOUT_MS = 8_500
-/** Maximum time that a process may be frozen before its pending work is rejected, in milliseconds. No caller waits longer for a response. */
+/** Maximum stall of the process, in milliseconds. After a longer stall, pending work is outdated and is rejected. */
 const MAX_STALL_MS = 10_000
 /** Idle time before a TCP keep-alive probe, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000
 /** Timeout of the reachability check, in milliseconds. */
 const REACH_TIMEOUT_MS = 2_000
 
-/** Limits of list reads: the share of connections they never use, the waiting lists per connection, and the maximum wait in milliseconds. */
+/** Limits of list reads: share of connections without lists, waiting reads per connection, and wait in milliseconds. */
 const SHARE_WITHOUT_LISTS = 0.3
 const MAX_WAITING_LISTS = 100
 const LIST_WAIT_MS = 1_500
@@ -82,7 +82,7 @@ interface DatabaseOptions {
   maxStallMs?: number
   /** Milliseconds to wait for a response. Default: 8,500. */
   responseTimeoutMs?: number
-  /** False lets Prisma execute every read, and every write run alone. Default: true. */
+  /** False disables the fast paths: Prisma executes every read, and writes are not batched. Default: true. */
   fastPaths?: boolean
 }
 
@@ -180,8 +180,8 @@ export function createDatabase({
       lists: lists.load(),
     }),
     /**
-     * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call this
-     * after start-up, which may take long.
+     * Starts the stall detection. After a stall, work is rejected for a short time, because it is outdated. Call this
+     * after start-up, because start-up can block the process as long as a stall.
      */
     startStallDetection() {
       stallDetector ??= detectStalls(maxStallMs)
@@ -210,7 +210,7 @@ export function createDatabase({
         await client.query('commit')
         return result
       } catch (error) {
-        // A rollback would get no response either. Closing the connection makes the server roll back.
+        // An unresponsive server would not respond to a rollback either. It rolls back when the connection is closed.
         if (isSilence(error)) broken = error
         else {
           await client.query('rollback').catch((failure: Error) => {

@@ -9,7 +9,7 @@ import { DatabaseClient } from './database-client.ts'
 import type { Database } from './database-types.ts'
 import { nothing, statement, text } from './sql.ts'
 
-/** Receives notifications of all processes. They only say where to look: the changes are read from the tables. */
+/** Receives notifications of all processes. Notifications contain only IDs. The changes are read from the tables. */
 interface FeedListener {
   /** There may be new events in the feeds of these users. */
   onEvents(ownerIds: readonly string[]): void
@@ -27,7 +27,7 @@ const POLL_EVERY_MS = 2_000
 const RECONNECT_AFTER_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
-/** Maximum number of owners in one notification. Each takes 37 bytes, and PostgreSQL limits a payload to less than 8,000 bytes. */
+/** Maximum number of owners per notification. An owner takes 37 bytes, and a payload has at most 7,999 bytes. */
 const OWNERS_PER_NOTIFICATION = 200
 
 /** Notifies all processes. `owners` is a comma-separated list of UUIDs. */
@@ -37,7 +37,7 @@ const notify = statement(
   `select pg_notify('annal_events', $owners)`,
 )
 
-/** Creates the notifier of feed growth, which listens while it has a listener. Failed notifications are ignored, because listeners also poll. */
+/** Creates the notifier, which listens while it has a listener. Failed notifications are ignored, as listeners poll. */
 export function createEventNotifications(url: string, database: Pick<Database, 'query'>, log: Log) {
   const listeners = new Set<FeedListener>()
   const due = new Set<string>()

@@ -1,4 +1,4 @@
-/** Heartbeats of the running processes and their roles, by the database's clock. A process can therefore detect that the installation lacks a role. */
+/** Heartbeats of the running processes and their roles, by the database's clock. They show roles without a process. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { pid } from 'node:process'
@@ -13,7 +13,7 @@ export const SILENT_SECONDS = 20
 /** Seconds without a heartbeat after which a process's row is deleted. */
 const FORGOTTEN_SECONDS = 3_600
 
-/** Records a heartbeat and deletes the rows of processes that are long dead. */
+/** Records a heartbeat, and deletes the rows of processes without a recent heartbeat. */
 const beat = statement(
   'process_beat',
   { parameters: { id: uuid, name: text, roles: arrayOf(text), forgotten: float } },

@@ -1,7 +1,7 @@
 /** Keys and statements of the key-value table `settings`. */
 import { statement, text } from './sql.ts'
 
-/** Keys in use. A key that ends with a colon is a prefix; its suffix is described beside it. */
+/** Keys of the table. A key that ends with a colon is a prefix. The comment of such a key describes the suffix. */
 export const keyValueKeys = {
   /** ID of the chain. */
   chain: 'chain:id',
@@ -21,7 +21,7 @@ export const keyValueKeys = {
   movesWaiting: 'coin-moves-waiting',
   /** Number of transactions a treasury had sent when Annal first read it. Suffix: treasury address. */
   treasury: 'treasury:',
-  /** Treasury for which the chain counts transactions that the database does not know. */
+  /** Address of a treasury with transactions on the chain that the database does not contain. */
   treasuryInDoubt: 'treasury-in-doubt',
   /** Time since which feeds are complete. */
   feedsKeptFrom: 'feeds-kept-from',

@@ -10,7 +10,7 @@ import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
 import { assertSettings, MIGRATION_LOCK, timeouts } from './session-settings.ts'
 
-/** Idle time after which the server ends the session that holds the lock, in milliseconds. */
+/** Idle time after which the server ends the session that holds the migration lock, in milliseconds. */
 const SILENCE_MS = 20_000
 
 /** SQLSTATE of a session that the server ended because it was idle. */
@@ -26,7 +26,7 @@ function explainRights(error: unknown): unknown {
     return error
   return new FixableError(
     `The database role of Annal lacks a privilege: ${error.message}.`,
-    'Make it the owner of the database and of what is in it (ALTER DATABASE … OWNER TO …), or have the owner carry out `annal migrate` first.',
+    'Make the role the owner of the database and its objects (ALTER DATABASE … OWNER TO …), or run `annal migrate` as the owner first.',
     { cause: error },
   )
 }
@@ -59,7 +59,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 interface AppliedRow {
   name: string
   checksum: string
-  /** Null when the migration was interrupted. */
+  /** Time at which the migration was completed. Null if the migration was interrupted. */
   finishedAt: Date | null
 }
 
@@ -78,11 +78,11 @@ const createHistory = `
     applied_steps_count INTEGER NOT NULL DEFAULT 0
   )`
 
-/** Marks interrupted migrations as rolled back. Annal applies each migration in one transaction, so nothing of it remains. */
+/** Marks interrupted migrations as rolled back. Their transactions left no changes in the database. */
 const rollBackUnfinished = `
   UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL`
 
-/** Records a migration. Runs in the script's transaction, so a killed process leaves neither the changes nor the record. */
+/** Records a migration in the script's transaction, so that a killed process leaves neither changes nor record. */
 const recordSql = ({ name, checksum }: Migration) => `
   INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
   VALUES (gen_random_uuid(), '${checksum}', ${pg.escapeLiteral(name)}, clock_timestamp(), 1)`
@@ -114,11 +114,11 @@ const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migrat
   }
   throw new FixableError(
     `The database was migrated by a newer version of Annal (${unknown.map(({ name }) => name).join(', ')}).`,
-    'Run that version, or restore a backup from before it.',
+    'Run the newer version, or restore a backup that is older than the migration.',
   )
 }
 
-/** Returns the migrations that the database lacks. Throws if an applied migration was edited, or if an unknown version migrated the database. */
+/** Returns the missing migrations. Throws if an applied migration was edited, or is unknown to this version. */
 const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<Migration[]> => {
   const applied = await readApplied(client)
   assertKnown(applied, migrations)
@@ -149,7 +149,7 @@ const openHistory = async (client: pg.Client): Promise<void> => {
 /**
  * Waits without a timeout until no other process migrates. Returns a function that runs a script in one transaction. A
  * session lock lives as long as its connection, even while its process is frozen. The server therefore ends silent
- * sessions. Scripts run in the session that holds the lock, so a process that wakes later can change nothing.
+ * sessions. Scripts run in the session that holds the lock, so a process that resumes later cannot change anything.
  */
 const takeMigrationLock = async (client: pg.Client, silence: number) => {
   // A running script and a wait for the lock do not count as idle.
@@ -176,10 +176,10 @@ const applyMissing = async (client: pg.Client, migrations: Migration[], silence:
   await openHistory(client)
   for (const migration of missing) {
     await run(`${migration.script}\n;${recordSql(migration)}`).catch((cause: Error) => {
-      throw new Error(`The migration ${migration.name} failed and left nothing behind: ${cause.message}`, { cause })
+      throw new Error(`The migration ${migration.name} failed and was rolled back: ${cause.message}`, { cause })
     })
   }
-  // Without statistics, plans are slow until autovacuum runs.
+  // Without table statistics, query plans are slow until autovacuum runs.
   await client.query('ANALYZE')
   return missing.map(({ name }) => name)
 }
@@ -211,7 +211,7 @@ export const applyMigrations = async (
 ): Promise<string[]> => {
   const migrations = await readMigrations(folder)
   return await withClient(databaseUrl, async (client) => {
-    // Avoids waiting for the lock in the usual case.
+    // Usually no migration is missing, and the process need not wait for the lock.
     const missing = await findMissing(client, migrations)
     return missing.length === 0 ? [] : await applyMissing(client, migrations, silence)
   })
@@ -225,7 +225,7 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
   const names = missing.map(({ name }) => name).join(', ')
   throw new FixableError(
     `The database lacks migrations (${names}).`,
-    'Make a backup, then start the server of this version or run `annal migrate`.',
+    'Create a backup, then start the service of this version or run `annal migrate`.',
   )
 }
 

@@ -1,4 +1,4 @@
-/** Prisma's schema engine in WebAssembly, for development: it writes and compares migrations. `migrations.ts` applies them. */
+/** Prisma's schema engine in WebAssembly. It writes and compares migrations during development. */
 import { randomUUID } from 'node:crypto'
 import { PrismaPg } from '@prisma/adapter-pg'
 import {
@@ -27,7 +27,7 @@ const { Character, CharacterArray } = ColumnTypeEnum
  */
 async function connect(url: string, afterDispose?: () => Promise<void>): Promise<SqlDriverAdapter> {
   const pool = createPool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // The pool replaces an idle connection that is lost.
+  // Errors of idle connections are ignored, because the pool replaces lost connections.
   pool.on('error', () => undefined)
   const query = pool.query.bind(pool)
   const readable = Object.assign(pool, {

@@ -1,12 +1,12 @@
-/** PostgreSQL settings that Annal's statements require. They are defaults, but a role, a database or the server may override them. */
+/** PostgreSQL settings that Annal's statements require. A role, a database or the server may override the defaults. */
 import type pg from 'pg'
 import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
 
-/** Advisory lock of Prisma's engine. Using the same one excludes `prisma migrate deploy`. */
+/** Advisory lock of Prisma's engine. Annal uses the same lock, to exclude a concurrent `prisma migrate deploy`. */
 export const MIGRATION_LOCK = 72_707_369
 
-/** Timeouts that a role may have for requests. Migrations may take longer. */
+/** Timeouts that a role may set for requests. Migrations disable these timeouts, because they may take longer. */
 export const timeouts = ['statement_timeout', 'lock_timeout', 'transaction_timeout']
 
 /** SQL that waits without a timeout for the migration lock and holds it until the transaction ends. */
@@ -58,23 +58,23 @@ export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<
   const checks: [isWrong: boolean, finding: string, fix: string][] = [
     [
       number < OLDEST_SERVER,
-      `The database is of PostgreSQL ${version}, and Annal needs 18 or later.`,
+      `The database server is PostgreSQL ${version}, but Annal requires PostgreSQL 18 or later.`,
       'Upgrade the server (pg_upgrade, or dump and restore), or set DATABASE_URL to a newer one.',
     ],
     [
       encoding !== 'UTF8',
-      `The database is encoded in ${encoding}, and Annal needs UTF-8.`,
-      `Make another one: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
+      `The encoding of the database is ${encoding}, but Annal requires UTF-8.`,
+      `Create another database: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
     ],
     [
       schema === null,
-      `No schema of the search path is there for this role (search_path is ${settings.search_path}).`,
-      'Set it right: ALTER ROLE … SET search_path = public.',
+      `No schema in the search path of the database role exists (search_path is ${settings.search_path}).`,
+      'Set a valid search path: ALTER ROLE … SET search_path = public.',
     ],
     [
       wrong.length > 0,
-      `Sessions of the database have settings that Annal cannot work with (${found}).`,
-      `Set them right: ${fix}.`,
+      `The database sessions have settings that Annal does not support (${found}).`,
+      `Change the settings: ${fix}.`,
     ],
   ]
   for (const [isWrong, finding, fix] of checks) if (isWrong) throw new FixableError(finding, fix)
@@ -88,10 +88,10 @@ const PROBE = 7_654
 const instead = {
   DATABASE_URL:
     'Annal has its own connection pool. Set DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that forwards settings. To keep the pooler, set DATABASE_DIRECT_URL to PostgreSQL itself.',
-  DATABASE_DIRECT_URL: 'Set it to the URL of PostgreSQL itself.',
+  DATABASE_DIRECT_URL: 'Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself.',
 }
 
-/** Returns the reason of a connection error, which contains no password. A host with several addresses has one reason for each. */
+/** Returns the reason of a connection error, or one reason per address of the host. It contains no password. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
   return error instanceof Error ? error.message : String(error)
@@ -157,8 +157,8 @@ export async function assertOwnSessions(
     const reason = reasonOf(error)
     assertNot(/startup parameter/.test(reason), `rejects session settings (${reason})`)
     throw new FixableError(
-      `The database that ${variable} names cannot be had: ${reason}.`,
-      `Bring PostgreSQL back, or set ${variable} right: postgresql://user:password@host:5432/name.`,
+      `The database at ${variable} cannot be reached: ${reason}.`,
+      `Start PostgreSQL, or correct ${variable}: postgresql://user:password@host:5432/name.`,
       { cause: error },
     )
   } finally {

@@ -74,13 +74,13 @@ export type ParametersOf<Parameters extends Types> = {
 interface StatementOptions {
   /** True if it reads or counts many rows. Such statements leave some connections to other statements. */
   readonly isList?: boolean
-  /** Response timeout, in milliseconds. Default: 8.5 seconds. Outside a transaction, the default is also the maximum. */
+  /** Response timeout, in milliseconds. Default: 8,500. Outside a transaction, the default is also the maximum. */
   readonly patience?: number
 }
 
 /** The batch form of a write, for several callers. */
 export interface Together {
-  /** Statement for several callers: each parameter is a list. Each row has the position of its caller (`place`), starting at 1. */
+  /** Statement for several callers. Each parameter is a list. `place` in a row is its caller's position, from 1. */
   readonly statement: Statement<never, unknown>
   /** Parameters that identify the changed data. Callers in one batch must have distinct values for them. */
   readonly apart: readonly string[]
@@ -98,7 +98,7 @@ export interface Statement<Parameters, Row> extends StatementOptions {
   readonly [carried]?: (parameters: Parameters) => Row
 }
 
-/** Parameters and result columns of a statement. Declare nullable columns with `orNull`, because the server does not report nullability. */
+/** Parameters and columns of a statement. Declare nullable columns with `orNull`: the server reports no nullability. */
 interface Declaration<Parameters extends Types, Columns extends Types> extends StatementOptions {
   readonly parameters?: Parameters
   readonly columns?: Columns
@@ -135,7 +135,7 @@ export function statement<
   const unused = Object.keys(declared ?? {}).filter((parameter) => !names.includes(parameter))
   if (unknown.length) throw new Error(`The statement ${name} does not declare: ${unknown.join(', ')}.`)
   if (unused.length) throw new Error(`The statement ${name} does not use: ${unused.join(', ')}.`)
-  if (statements.has(name)) throw new Error(`Two statements are called ${name}.`)
+  if (statements.has(name)) throw new Error(`Two statements have the name ${name}.`)
   const parameters = names.map((parameter) => ({ name: parameter, type: types[parameter]!.type }))
   const text = words.replace(PARAMETER, (_, used: string) => `$${names.indexOf(used) + 1}::${types[used]!.type}`)
   const made = { name, text, parameters, columns: columns ?? {}, ...options }
@@ -145,9 +145,9 @@ export function statement<
 
 /** The SQL parts in which the two forms of a write differ: for one caller, and for several. */
 interface Form {
-  /** The CTE `item`: one row per caller, with `trace` and a column in snake case for each parameter. Refer to it exactly once. */
+  /** The CTE `item`: a row per caller, with `trace` and the parameters in snake case. Refer to it exactly once. */
   readonly item: string
-  /** True if a row that another transaction locks is skipped. Its caller then runs alone and waits for the lock. */
+  /** True if the statement skips locked rows. The caller of a skipped row runs alone and waits for the lock. */
   readonly skipsLocked: boolean
   /** First column of the result: the caller's position in the batch. */
   readonly place: string
@@ -209,7 +209,7 @@ export interface Query {
   <Parameters, Row>(statement: Statement<Parameters, Row>, parameters: Asked<NoInfer<Parameters>>): Promise<Row[]>
 }
 
-/** Returns the values in the order of their positions. `trace` returns the current trace context, or null if tracing is off. */
+/** Returns the values in the order of their positions. `trace` returns the trace context, or null without tracing. */
 export const valuesOf = (
   { parameters }: Statement<never, unknown>,
   given?: unknown,

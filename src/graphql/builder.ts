@@ -42,7 +42,7 @@ type Scalars = {
 
 const datamodel = getDatamodel()
 
-/** Schema builder. Every file that defines a part of the schema adds to it. */
+/** The GraphQL schema builder. Each file that defines types or fields adds them to this builder. */
 export const builder = new SchemaBuilder<{
   Context: Context
   PrismaTypes: PrismaTypes
@@ -55,28 +55,28 @@ export const builder = new SchemaBuilder<{
   plugins: [PrismaPlugin, RelayPlugin, sizesPlugin, readFieldPlugin],
   defaultFieldNullability: false,
   prisma: {
-    // Compiled reads replace Prisma's engine (decision 2). The plugin uses only the methods of
+    // The plugin gets compiled reads instead of a Prisma client (decision 2). It uses only the methods of
     // `context.database.read`.
     client: (context) => context.database.read as never,
     dmmf: datamodel,
     onUnusedQuery: null,
   },
   relay: {
-    // Both APIs use the same IDs, so `node` needs no encoding: see node.ts.
+    // GraphQL and REST use the same IDs, so the plugin must not encode them. node.ts defines the query `node`.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',
-    idFieldOptions: { description: 'ID of the object, the same in both APIs.' },
+    idFieldOptions: { description: 'ID of the object. GraphQL and REST use the same ID.' },
     nodeTypeOptions: { description: 'An object with a globally unique ID.' },
-    pageInfoTypeOptions: { description: 'Position of a page in its list.' },
+    pageInfoTypeOptions: { description: 'Cursors of a page, and flags that show whether the list has more items.' },
     edgesFieldOptions: {
       nullable: { list: false, items: false },
       description: 'The items of this page, with their cursors.',
     },
     nodesOnConnection: { description: 'The items of this page.' },
-    nodeFieldOptions: { description: 'The item.' },
+    nodeFieldOptions: { description: 'The item at the cursor.' },
     cursorFieldOptions: { description: 'Cursor of this item. Pass this value as `after` or `before`.' },
-    pageInfoFieldOptions: { description: 'Position of this page in its list.' },
+    pageInfoFieldOptions: { description: 'Cursors of this page, and flags that show whether the list has more items.' },
     hasNextPageFieldOptions: { description: 'True if more items follow.' },
     hasPreviousPageFieldOptions: { description: 'True if the list has items before this page.' },
     startCursorFieldOptions: { description: 'Cursor of the first item.' },
@@ -92,7 +92,10 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$in
 
 /** Input field of paid mutations that limits the charge. */
 export const maxCostField = (t: InputFields) =>
-  t.field({ type: 'Decimal', description: 'Refuses a higher total with PRICE_EXCEEDS_MAX_COST.' })
+  t.field({
+    type: 'Decimal',
+    description: 'Maximum total cost. A higher total is rejected with PRICE_EXCEEDS_MAX_COST.',
+  })
 
 const count = new Intl.NumberFormat('en-US').format
 
@@ -114,7 +117,7 @@ builder.mutationType({
     'Each error has an `ErrorCode` in `extensions.code`.',
 })
 
-/** Type of an input for services. In GraphQL an optional field is null or absent; for services it is only absent. */
+/** Input type for services. An optional GraphQL field may be null or absent. Services accept only absent fields. */
 export type OmitNullish<Input> = { [Key in keyof Input]: Exclude<Input[Key], null> }
 
 /** Options of a field with an amount. */
@@ -259,7 +262,7 @@ const twoDigits = Array.from({ length: 60 }, (_, value) => String(value).padStar
 const DAY = 86_400_000
 let newestDay = { start: Number.NaN, date: '' }
 
-/** Returns what `toISOString` returns. Takes 0.1 instead of 0.4 µs for times of one day, such as the rows of a page. */
+/** Formats a time like `toISOString`, but in 0.1 instead of 0.4 µs for times of the same day, as in most pages. */
 function formatTime(time: Date): string {
   const ms = time.getTime()
   const start = Math.floor(ms / DAY) * DAY
@@ -282,7 +285,7 @@ const dateTime = new GraphQLScalarType({
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined
 
-/** Converts a literal to a value. Recursion is safe, because the number of tokens is limited before. */
+/** Converts a literal of a document to a value. Recursion is safe, because the number of tokens is already limited. */
 function readLiteral(node: ValueNode, variables: Variables): unknown {
   switch (node.kind) {
     case Kind.OBJECT:
@@ -331,19 +334,19 @@ builder.addScalarType(
   'Upload',
   new GraphQLScalarType({
     ...GraphQLUpload.toConfig(),
-    description: 'A file, sent as the GraphQL multipart request specification says.',
+    description: 'A file, sent according to the GraphQL multipart request specification.',
     specifiedByURL: 'https://github.com/jaydenseric/graphql-multipart-request-spec',
   }),
 )
 
-/** Field option: callers with an invalid token are anonymous. */
+/** Field option that treats callers with an invalid token as anonymous. */
 export const openToStaleTokens = { extensions: { openToStaleTokens: true } }
 
 const isOpen = ({ extensions }: GraphQLField<unknown, unknown>) => extensions.openToStaleTokens === true
 
 /**
- * Makes every other root field throw AUTHENTICATION_FAILED for an invalid token. A root value that is a function
- * returns the result of a mutation that was already executed.
+ * Makes each root field without `openToStaleTokens` throw AUTHENTICATION_FAILED for an invalid token. A root value
+ * that is a function returns the result of a mutation that was already executed.
  */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
@@ -361,7 +364,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-/** Returns true if an operation selects a field that accepts invalid tokens. Its other fields reject them individually. */
+/** Returns true if an operation selects a field that accepts invalid tokens. Other fields reject the token. */
 export function hasOpenField(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   const operation = getOperationAST(document, operationName)
   const fields = operation && schema.getRootType(operation.operation)?.getFields()
@@ -369,7 +372,7 @@ export function hasOpenField(schema: GraphQLSchema, document: DocumentNode, oper
   return rootFieldsOf(document, operation).some(({ name: { value } }) => fields[value] && isOpen(fields[value]))
 }
 
-/** Rejects a request with an invalid token if no field in it accepts one. */
+/** Rejects a request with an invalid token, unless the document selects a field that accepts invalid tokens. */
 export function useStaleTokens(schema: GraphQLSchema): Plugin<Context> {
   type Begun = Pick<Parameters<NonNullable<Plugin<Context>['onExecute']>>[0], 'args' | 'setResultAndStopExecution'>
   const refuse = ({ args: { contextValue, document, operationName }, setResultAndStopExecution }: Begun) => {

@@ -30,9 +30,9 @@ export interface Admission {
 }
 
 /**
- * Creates the admission control for both APIs. An operation first waits for its caller's other operations, counted in
- * root fields. This delays no other caller. Then an operation with a possibly large response waits for a slot shared by
- * all callers.
+ * Creates the admission control for GraphQL and REST. An operation first waits for its caller's other operations,
+ * counted in root fields. This delays no other caller. Then an operation with a possibly large response waits for a
+ * slot shared by all callers.
  */
 export function createAdmission(semaphores: Record<'operations' | 'largeAnswers', Semaphore>): Admission {
   const { operations, largeAnswers } = semaphores
@@ -63,7 +63,7 @@ export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit 
     admission.enter({ ...costOf(document, getOperationAST(document)!, variables), actor }, run)
 }
 
-/** Maximum number of errors of variables. Each of their messages repeats the whole input. */
+/** Maximum number of errors about variables. Each error message repeats the whole input. */
 const options = { maxCoercionErrors: 10 }
 
 /** Arguments of an execution. */
@@ -112,7 +112,7 @@ export interface Executor {
   admit: Admit
 }
 
-/** An error of a route, ready to be presented. */
+/** The error of an operation that a REST route executed, in its public form. */
 export class RouteRefused extends Error {
   override readonly name = 'RouteRefused'
   readonly refusal: Refusal
@@ -123,14 +123,14 @@ export class RouteRefused extends Error {
   }
 }
 
-/** Returns the operation of a document. Throws an Error without one. */
+/** Returns the operation of a document. Throws an Error for a document without an operation. */
 export const operationOf = ({ operation }: { operation: DocumentNode }) => {
   const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
   if (!definition) throw new Error('A route needs a document with one operation.')
   return definition
 }
 
-/** Returns how an error is presented. A bug is logged and becomes INTERNAL. */
+/** Converts an error to its public form. An unexpected error is logged and becomes INTERNAL. */
 export const refusalOf = (error: unknown, context: Pick<Context, 'requestLog'>): Refusal => {
   if (error instanceof RouteRefused) return error.refusal
   const { message, extensions } = maskError(error, context.requestLog)
@@ -142,7 +142,7 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'requestLog'>):
   }
 }
 
-/** Executes an operation. Throws VALIDATION_FAILED for forbidden input, and RouteRefused with the first error of the execution. */
+/** Executes an operation. Throws VALIDATION_FAILED for forbidden input, and RouteRefused for an error. */
 export async function executeOperation<Data, Variables extends Record<string, unknown>>(
   { schema, tracer, admit, execute }: Executor,
   document: TypedDocumentNode<Data, Variables>,

@@ -10,14 +10,14 @@ type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSc
 export const offsetArg = (t: Arguments) =>
   t.arg.int({
     description:
-      'Leaves out so many at the start, with `last` or `before` at the end, for callers that page by position.',
+      'Number of items to skip at the start of the list. With `last` or `before`, items are skipped at the end.',
   })
 
 /** The argument `search` of a list. `fields` names the fields that are searched. */
 export const searchArg = (t: Arguments, fields: string) =>
   t.arg.string({ description: `Returns items with all of these words in ${fields}. Case does not matter.` })
 
-/** Adds `offset` to the query of a list if it is given. Reads without `skip` are faster. */
+/** Adds `offset` to `skip` in a list query. A skip of zero is omitted, because reads without `skip` are faster. */
 export const withOffset = <Query extends { skip?: number | undefined }>(
   query: Query,
   offset: number | null | undefined,
@@ -38,7 +38,7 @@ const ListOrder = builder.enumType('ListOrder', {
 export const orderByArg = (t: Arguments) =>
   t.arg({ type: ListOrder, description: 'Timestamp by which the list is sorted, always newest first.' })
 
-/** A connection whose items are counted only when the field is requested. */
+/** A connection whose items are counted only when `totalCount` is requested. */
 type Counted = { totalCount?: number | (() => number | Promise<number>) }
 
 /** Description of every `totalCount`. */
@@ -55,7 +55,7 @@ export function totalCountOf(connection: object): number | Promise<number> {
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** Valid cursors, which contain a row's unique columns. A cursor is untrusted input and may decode to anything. */
+/** Formats of valid cursors, which contain a row's unique columns. A cursor is untrusted and may decode to anything. */
 const forms = {
   id: new RegExp(`^GPC:S:${uuid}$`),
   assetId_sequence: new RegExp(`^GPC:T:\\["S:${uuid}","N:\\d{1,9}"\\]$`),
@@ -72,7 +72,7 @@ export function assertCursors(
   for (const [name, cursor] of Object.entries({ after, before })) {
     if (cursor == null) continue
     if (cursor.length > LONGEST || !forms[kind].test(Buffer.from(cursor, 'base64').toString())) {
-      throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+      throw validationFailed({ [name]: ['The value is not a cursor of this connection.'] })
     }
   }
 }
@@ -88,7 +88,7 @@ type ListArgs<Filter> = Nullish<Filter> & {
   before?: string | null
 }
 
-/** Returns the conditions of a list: the fields of its argument `filter`, and its arguments that do not select a page. */
+/** Returns the conditions of a list: the fields of the argument `filter`, and all arguments that select no page. */
 function filterOf<Filter>(args: ListArgs<Filter>): Filter {
   const { filter, offset, first, last, after, before, ...others } = args
   return omitNullish({ ...filter, ...others }) as Filter

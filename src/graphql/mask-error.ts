@@ -1,4 +1,4 @@
-/** Masks errors before they reach the caller. Expected errors keep their code. Unexpected errors are logged and replaced by one fixed message. */
+/** Masks errors for callers. Expected errors keep their code. Unexpected errors are logged and get a fixed message. */
 import { PothosValidationError } from '@pothos/core'
 import { type ASTNode, GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
@@ -11,8 +11,8 @@ const EXPECTED = 'Expected value of type "'
 const QUOTING = /[,;.]? (?:but encountered error|[Ff]ound:?) /
 
 /**
- * Removes the message's part from its first quoted value on. A single regular expression would take quadratic time if a
- * value repeats the beginning.
+ * Removes the rest of a message from its first quoted value on. A single regular expression would take quadratic time
+ * for a value that repeats the text before it.
  */
 function withoutFound(message: string): string {
   const start = message.indexOf(EXPECTED)
@@ -46,9 +46,9 @@ function refusedVariable(message: string) {
 }
 
 /**
- * Returns a GraphQL message without the quoted values. A password in a wrong place must not appear in an error that
- * callers log. The error's location shows the place. `reason` is the message of a custom scalar, which contains no
- * value.
+ * Returns a GraphQL message without the quoted values. A password in a wrong field must not appear in an error that
+ * callers log. The error's location shows the position of the value. `reason` is the message of a custom scalar,
+ * which contains no value.
  */
 export function withoutValues(message: string, reason?: string): string {
   const refused = refusedVariable(message)
@@ -59,12 +59,12 @@ export function withoutValues(message: string, reason?: string): string {
 }
 
 /** The only message that callers get for an unexpected error. */
-const INTERNAL_MESSAGE = 'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
+const INTERNAL_MESSAGE = 'An internal error occurred. You are not charged for a failed operation. Please try again.'
 
 /** Maximum message length, in characters. GraphQL libraries repeat the input. */
 const MAX_MESSAGE = 1_000
 
-/** HTTP statuses of errors that are independent of the request, so that proxies know that it can be retried. */
+/** HTTP statuses of errors that do not depend on the request. They show proxies that the request can be retried. */
 const wholeAnswer: Partial<Record<ErrorCode, object>> = { INSUFFICIENT_STORAGE: { http: { status: 503 } } }
 
 const SYNTAX_ERROR = /^Syntax Error/
@@ -88,7 +88,7 @@ const knownCode = ({ extensions }: GraphQLError): ErrorCode | undefined =>
   errorCodes.find((code) => code === extensions.code) ??
   ((extensions.http as { status?: number } | undefined)?.status === 405 ? 'METHOD_NOT_ALLOWED' : undefined)
 
-/** Returns the expected error inside an error, or undefined. */
+/** Returns the DomainError that `error` is or wraps, or undefined. */
 function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error
   return error instanceof GraphQLError && error.originalError ? domainErrorOf(error.originalError) : undefined
@@ -107,7 +107,7 @@ export function refusedFields(errors: readonly GraphQLError[]): FieldErrors | un
     const [step, field = refused.variable] = /^\.(\w+)/.exec(refused.path) ?? ['']
     const place = refused.path.slice(step.length)
     const reason = reasonOf(error)?.replace(/^Not an? \w+: (.)/, (_, first: string) => first.toUpperCase())
-    const message = `${place && `At ${place}: `}${reason ?? 'Not a valid value.'}`
+    const message = `${place && `At ${place}: `}${reason ?? 'The value is not valid.'}`
     fields[field] = [...(fields[field] ?? []), message]
   }
   return Object.keys(fields).length > 0 ? fields : undefined
@@ -122,7 +122,10 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   if (refusal) {
     const { code, details, shortfall, retryAfter } = refusal
     if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
-      log().warn({ err: refusal.cause ?? refusal, code, reason: refusal.message }, 'Request failed: part unavailable')
+      log().warn(
+        { err: refusal.cause ?? refusal, code, reason: refusal.message },
+        'Request failed: a service is unavailable',
+      )
     return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code] ?? http)
   }
   const cause = from?.originalError ?? error
@@ -145,7 +148,7 @@ export class ScalarRefusal extends GraphQLError {
 
 type Result = Parameters<typeof handleStreamOrSingleExecutionResult>[0]
 
-/** Masks errors of an execution and logs unexpected ones with the request ID, which Yoga's own masking does not have. */
+/** Masks errors of an execution. Unlike Yoga's own masking, it logs unexpected errors with the request ID. */
 export function useMaskedErrors(): Plugin<Context> {
   const mask = (payload: Result, { requestLog }: Context) =>
     handleStreamOrSingleExecutionResult(payload, ({ result, setResult }) => {

@@ -23,7 +23,7 @@ export const Node = builder.nodeInterfaceRef()
 interface Kind {
   /** Name of the GraphQL type. */
   type: string
-  /** Returns null if the object does not exist or the caller may not see it. */
+  /** Returns the object, or null if the object does not exist or the caller may not see it. */
   find(found: { id: string; uuid: string }, context: Context): Promise<object | null>
 }
 
@@ -44,7 +44,7 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   user: { type: 'User', find: ({ uuid }, context) => findUser(context, uuid) },
 }
 
-/** Adds a type of an optional module. */
+/** Adds a type of an optional module to the query `node`. */
 export function addNodeKind(prefix: IdPrefix, kind: Kind): void {
   kinds[prefix] = kind
 }

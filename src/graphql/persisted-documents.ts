@@ -48,12 +48,12 @@ function entriesOf(json: string): [id: string, text: string][] {
   try {
     value = JSON.parse(json)
   } catch {
-    throw new Error('is not valid JSON.')
+    throw new Error('The file is not valid JSON.')
   }
   const { data: entries } = manifest.safeParse(value)
   if (!entries)
-    throw new Error('is not a manifest. Expected documents by ID, or a list `operations` of `id` and `body`.')
-  if (entries.length === 0) throw new Error('holds no documents.')
+    throw new Error('The file is not a manifest. Expected documents by ID, or a list `operations` of `id` and `body`.')
+  if (entries.length === 0) throw new Error('The manifest contains no documents.')
   return entries
 }
 
@@ -67,12 +67,12 @@ function manifestsAt(path: string): string[] {
 /** Parses and checks a document. Throws the error that a request with it would get. */
 function check(text: string, schema: GraphQLSchema, checks: DocumentChecks): DocumentNode {
   if (text.length > documentLimits.characters)
-    throw new Error(`It has more than ${documentLimits.characters} characters.`)
+    throw new Error(`The document has more than ${documentLimits.characters} characters.`)
   const document = checks.parse(text)
   const [error] = checks.validate(schema, document, [...specifiedRules, ...checks.rules])
   if (error) throw error
   for (const operation of document.definitions) {
-    // The default values of variables are used here. Each request is measured again.
+    // Variables have their default values in this check. Each request is measured again with its own values.
     if (operation.kind === Kind.OPERATION_DEFINITION) checks.measure(document, operation, {})
   }
   return document
@@ -98,7 +98,7 @@ export function readTrustedDocuments(
 
   function add(id: string, text: string) {
     const key = keyOf(id)
-    if (key === '') throw new Error('It has no identifier.')
+    if (key === '') throw new Error('The document has no identifier.')
     if (SHA256.test(key) && key !== hashOf(text)) throw new Error('The identifier is not the SHA-256 of the document.')
     if ((texts.get(key) ?? text) !== text) throw new Error('Another document has the same identifier.')
     if (!documents.has(text)) documents.set(text, check(text, schema, checks))
@@ -133,7 +133,7 @@ const refusal = (code: ErrorCode, message: string = errorMeanings[code]) => {
   return new GraphQLError(message, { extensions: { code, http } })
 }
 
-/** Clients recognize this message or its code and then send the document. */
+/** Creates the error for an unknown hash. Clients recognize its message or code, and then send the document. */
 const notFound = () => refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
 const notInList = () => refusal('PERSISTED_QUERY_NOT_IN_LIST')
 const idRequired = () => refusal('PERSISTED_QUERY_ID_REQUIRED')
@@ -141,9 +141,8 @@ const idRequired = () => refusal('PERSISTED_QUERY_ID_REQUIRED')
 /** Creates the error for an invalid request. Its status is 400, independent of the Accept header. */
 const malformed = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
-const NO_DOCUMENT =
-  'Send a document as `query`, or the identifier of one as `documentId` or `extensions.persistedQuery`.'
-const MISMATCH = 'The identifier that was sent is not the SHA-256 of the document that was sent with it.'
+const NO_DOCUMENT = 'Send a document as `query`, or its identifier as `documentId` or `extensions.persistedQuery`.'
+const MISMATCH = 'The identifier in the request is not the SHA-256 of the document in the request.'
 
 /** Returns the document ID of a request, in the format of GraphQL over HTTP or of Apollo. */
 const documentIdOf: typeof defaultExtractPersistedOperationId = (
@@ -167,7 +166,7 @@ export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly:
     maxSize: keptDocuments.bytes,
     sizeCalculation: (text, key) => 2 * (text.length + key.length),
   })
-  /** Documents that arrived with their hash and are not executed yet. */
+  /** Documents that clients sent with a hash, and that are not executed yet. */
   const claims = new WeakMap<IncomingMessage, { hash: string; text: string }>()
   const keepClaimed = ({ args }: { args: { contextValue: NodeContext } }) => {
     const claim = claims.get(args.contextValue.req)

@@ -38,8 +38,8 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
 }
 
 /**
- * Creates the request data, each part of which is computed once. It is passed along with the request. A `WeakMap`
- * would keep it, and all that it refers to, until V8's next full garbage collection.
+ * Creates the data of a request. Each value is computed once. The data is passed along with the request, because a
+ * `WeakMap` would keep it in memory until V8's next full garbage collection.
  */
 export const newNodeContext = (
   { createContext, logOf, body }: RequestReaders,
@@ -63,7 +63,7 @@ export function fileUpload(
 ): FileUpload {
   function createReadStream() {
     const held = hold()
-    // The stream reports the error.
+    // The file's stream reports this error.
     held.catch(() => {})
     async function* read() {
       yield* (await held).createReadStream()
@@ -74,14 +74,14 @@ export function fileUpload(
   return { filename, mimetype, createReadStream } as unknown as FileUpload
 }
 
-/** Parameters of a request. Others are ignored: some clients add parameters for their own servers. */
+/** Known parameters of a request. Other parameters are ignored: some clients add parameters for their own servers. */
 const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
 const JSON_PARAMETERS = new Set(['variables', 'extensions'])
 
 /** Parameters that may be omitted. */
 const OPTIONAL = ['operationName', 'variables', 'extensions'] as const
 
-/** Treats empty values as omitted: PHP encodes an empty map as a list, and forms send an empty field as an empty text. */
+/** Treats empty values as omitted: PHP encodes an empty map as a list, and forms send an empty field as empty text. */
 function withoutEmpty(params: Record<string, unknown>): Record<string, unknown> {
   for (const name of OPTIONAL) {
     const value = params[name]
@@ -118,7 +118,7 @@ function place(operations: Record<string, unknown>, path: unknown, upload: Uploa
   let at: unknown = operations
   for (const step of steps) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
   const isThere = steps[0] === 'variables' && isObject(at) && Object.hasOwn(at, last!) && at[last!] === null
-  if (!isThere) throw badForm('`map` names a place where there is no null.')
+  if (!isThere) throw badForm('`map` contains a path that does not lead to null.')
   ;(at as Record<string, unknown>)[last!] = upload
 }
 
@@ -144,11 +144,12 @@ export function readUploadForm(
   function readMap(operations: Record<string, unknown>, value: string) {
     uploads = new Map()
     const entries = Object.entries(readJsonObject(value))
-    if (entries.length === 0) throw badForm('`map` names no file; without one, send JSON.')
+    if (entries.length === 0) throw badForm('`map` contains no file. Send a request without files as JSON.')
     if (entries.length > MAX_FILES)
       throw new DomainError('PAYLOAD_TOO_LARGE', `\`map\` has more than ${MAX_FILES} files.`)
     for (const [name, paths] of entries) {
-      if (!Array.isArray(paths) || paths.length === 0) throw badForm('`map` holds a list of places for each file.')
+      if (!Array.isArray(paths) || paths.length === 0)
+        throw badForm('`map` must contain a list of paths for each file.')
       const upload = new Upload()
       broken.promise.catch((error) => upload.reject(error))
       for (const path of paths) place(operations, path, upload)
@@ -170,7 +171,7 @@ export function readUploadForm(
       }
     },
     onFile(name, file) {
-      if (!uploads) throw badForm('files follow `map`.')
+      if (!uploads) throw badForm('files must follow `map`.')
       const upload = uploads.get(name)
       if (!upload) return undefined
       uploads.delete(name)
@@ -187,7 +188,7 @@ export function readUploadForm(
   })
   form.whole
     .then(() => {
-      throw badForm(uploads ? 'a file that `map` names is missing.' : '`operations` or `map` is missing.')
+      throw badForm(uploads ? 'a file of `map` is missing.' : '`operations` or `map` is missing.')
     })
     .catch(stop)
 
@@ -207,7 +208,7 @@ export function readUploadForm(
   }
 }
 
-/** Sets the HTTP status of an error before execution. */
+/** Sets the HTTP status of an error that occurred before execution. */
 function transportError(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error
   const { code, message } = error

@@ -48,7 +48,7 @@ const refuse = (message: string): never => {
   throw new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
 }
 
-/** Rejects requests that another site can send by a link, an image or a form. They could make visitors cause work. */
+/** Rejects requests that another site can send by a link, an image or a form, without knowledge of its visitors. */
 export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
   onRequestParse({ request: { method }, serverContext: { req } }) {
     const { headers } = req
@@ -90,13 +90,13 @@ const NO_ANSWER =
 const NO_STREAM = 'Subscriptions use server-sent events. Send `Accept: text/event-stream`.'
 
 /**
- * Handles event streams. The client must accept them. They end when the client disconnects. A stream that the process
- * cannot finish is aborted, not completed. A rejected stream has status 429.
+ * Handles event streams. The client must accept event streams. A stream ends when its client disconnects. During
+ * shutdown, streams are aborted, not completed. A rejected stream gets status 429.
  */
 export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
   const streams = new WeakSet<ServerResponse>()
   return {
-    // This must be checked before execution, because the client could not read the response.
+    // The Accept header is checked before execution, because the client could not read the response.
     onParams({ context: { req } }) {
       if (!takesAnswers(req)) throw notAcceptable(NO_ANSWER)
     },
@@ -163,13 +163,13 @@ export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
   },
 })
 
-/** Converts an expected error to an execution result. Throws other errors. Yoga masks both. */
+/** Converts an expected error to an execution result. Throws other errors. Yoga masks all errors. */
 function asResult(error: unknown): { errors: GraphQLError[] } {
   if (!(error instanceof DomainError)) throw error
   return { errors: [new GraphQLError(error.message, { originalError: error })] }
 }
 
-/** Executes a subscription for one event and counts it against the caller's quota. A throttled subscription continues. */
+/** Executes a subscription for one event and counts it against the caller's quota. Throttling does not end it. */
 const executeEvent: typeof executeSubscriptionEvent = async (event) => {
   const { actor, requestQuota } = event.contextValue as Context
   const throttled = await requestQuota.consume(actor, 1).then(() => undefined, asResult)
@@ -259,7 +259,7 @@ export function useDocumentLimits({ checks, introspection, admission }: Document
       else if (judged.bytes > MAX_EVENT_BYTES) setResultAndStopExecution({ errors: [eventTooLarge(judged.bytes)] })
     },
     onResultProcess({ result }) {
-      // Like validation, the executor suggests names when it validates variables.
+      // Removes the suggestions of schema names, which the executor adds to errors about variables.
       if (introspection || Array.isArray(result) || !('errors' in result)) return
       for (const error of result.errors ?? []) error.message = error.message.replace(SUGGESTION, '')
     },
@@ -302,7 +302,7 @@ export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeConte
     },
     onExecute: report,
     onSubscribe: report,
-    // This runs after errors are mapped to public error codes.
+    // At this point, errors are already mapped to public error codes.
     onResultProcess({ result, serverContext: { res } }) {
       if (Array.isArray(result) || !('errors' in result)) return
       const [error] = result.errors ?? []
@@ -334,7 +334,7 @@ export const writable = (text: string): string =>
 
 const stringify = (result: unknown) => writable(JSON.stringify(result))
 
-/** Writes long responses as bytes. As a string, a response takes four times its length in memory until the client has read it. */
+/** Writes long responses as bytes. Until the client has read it, a string takes four times its length in memory. */
 export const useAnswerBytes = (): Plugin => ({
   onResultProcess({ result }) {
     if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = stringify

@@ -35,7 +35,7 @@ export const createSchema = (): GraphQLSchema => (schema ??= guardRootFields(bui
 
 /**
  * Returns the schema as sorted SDL with descriptions. It includes `@oneOf`, which `printSchema` omits as a standard
- * directive. graphql-js before 16.9, Apollo's composition and other tools do not know it.
+ * directive. graphql-js before 16.9, Apollo's composition and other tools do not support this directive.
  */
 export const schemaText = (schema: GraphQLSchema): string =>
   `${printDirective(GraphQLOneOfDirective)}\n\n${printSchema(lexicographicSortSchema(schema))}\n`

@@ -134,7 +134,7 @@ export function createGraphQLHandler(options: Options) {
   }
 }
 
-/** Sets `Idempotency-Replayed` if the response is replayed for a repeated idempotency key, unless it is an error. */
+/** Sets `Idempotency-Replayed` if the response is replayed for a repeated idempotency key and is no error. */
 const useReplayHeader = (): Plugin<Context & NodeContext> => ({
   onExecute: () => ({
     onExecuteDone({ args, result }) {
@@ -201,7 +201,7 @@ function createFastPath({ executor, admission, telemetry, trustedOnly }: Options
     },
   }
 
-  /** Returns the stored operation of a request. Returns undefined if it is unknown or would have to wait. */
+  /** Returns the stored operation of a request. Returns undefined if the operation is unknown or would have to wait. */
   async function find({ readText }: NodeContext, { actor }: Context) {
     const params = plainParams(readParams(await readText()))
     const found = params && known.get(params.query)

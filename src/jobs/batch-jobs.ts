@@ -12,7 +12,7 @@ import { type IdPrefix, toId, UUID } from '../shared/ids.ts'
 import type { Log, OnError } from '../shared/log.ts'
 import { type Meter, noopMeter } from '../telemetry/telemetry-types.ts'
 
-/** Names of all batch jobs, as operators see them, with the kind of their items. Items of kind `text` are hashes or transaction references. */
+/** Names of all batch jobs, with the kind of their items. Items of kind `text` are hashes or transaction references. */
 export const batchJobItems = {
   'expire-orders': 'order',
   'request-thumbnails': 'asset',
@@ -54,7 +54,7 @@ export interface BatchJob {
   page?: number
   /** Maximum number of pages per run. Default: unlimited. */
   maxPages?: number
-  /** Processes items in a transaction. Returns those that made progress, which excludes locked ones, and the users whose event feeds have grown. */
+  /** Processes items in a transaction. Returns the items without locked ones, and the users with new events. */
   process(query: Database['query'], items: readonly string[]): Promise<{ items: string[]; owners?: string[] }>
 }
 
@@ -105,7 +105,7 @@ const deleteOtherFailures = statement(
   'delete from job_failures where job = $job and item <> all ($items)',
 )
 
-/** Deletes failures that no job retried within a day after they were due, because their items are gone. Keeps deposits until they are credited. */
+/** Deletes failures of deleted items: no job retried them within a day. Keeps failures of uncredited deposits. */
 export const deleteStaleJobFailures = statement(
   'job_failures_delete_stale',
   {},

@@ -3,9 +3,9 @@ import { lockForTransaction } from '../db/session-settings.ts'
 import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../db/sql.ts'
 import { type IdPrefix, toId, UUID } from '../shared/ids.ts'
 
-/** Fields of a job's data that are IDs or kinds, never an address or content. A redacted dead letter keeps only these. */
+/** Fields of a job's data that are IDs or kinds. A redacted dead letter keeps only these fields. */
 const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId', 'trace'] as const
-/** Mark in a dead letter from which data was removed. It can no longer be retried. */
+/** Flag in the data of a redacted dead letter. A redacted dead letter can no longer be retried. */
 const CUT = 'isCut'
 
 const publicFacts: Record<string, [name: string, prefix: IdPrefix]> = {
@@ -26,10 +26,10 @@ export function subjectOf(data: object, nid: string | null = null): Record<strin
   return subject
 }
 
-/** $1: UUID of an asset. */
+/** SQL that returns the nid of an asset. $1: UUID of the asset. */
 export const findNid = 'select nid from assets where id = $1::uuid'
 
-/** Condition: a notice to the previous address of an account. It keeps its address for 30 days while the account exists. */
+/** Condition: a notice to the previous address of an existing account. It keeps the address for 30 days. */
 const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-changed')
      and created_on > now() - interval '30 days'
      and exists (select from users u where u.id = case when data->>'userId' ~ '${UUID.source}' then (data->>'userId')::uuid end and u.deleted_at is null)`
@@ -42,23 +42,23 @@ const holdsMoreSql = `data - ${kept} <> '{}'`
 /** Condition: a dead letter still has all the data that a retry needs. */
 const wholeSql = `source_name is not null and not data ? '${CUT}'`
 
-/** Makes the current attempt the last one. $1: queue, $2: job. */
+/** SQL that makes the current attempt of a job the last attempt. $1: queue, $2: job. */
 export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count where name = $1 and id = $2::uuid'
 
-/** Allows another attempt after the current one. $1: queue, $2: job. */
+/** SQL that allows another attempt after the current attempt of a job. $1: queue, $2: job. */
 export const allowAnother =
   'update jobs.job set retry_limit = retry_count + 1 where name = $1 and id = $2::uuid and retry_limit <= retry_count'
 
-/** Extends the retention of waiting jobs to that of their queue. An earlier version may have set a shorter one. */
+/** SQL that extends the retention of waiting jobs to the retention of their queue. Old versions set a shorter one. */
 export const extendRetention = `
   update jobs.job j set keep_until = j.created_on + make_interval(secs => q.retention_seconds) from jobs.queue q
   where q.name = j.name and j.state < 'active' and j.keep_until < j.created_on + make_interval(secs => q.retention_seconds)`
 
-/** Finds dead letters with data that must be removed. $1: maximum number. */
+/** SQL that finds dead letters with data that must be removed. $1: maximum number. */
 export const findUnredacted = `
   select id from jobs.job where name = 'dead-letter' and ${holdsMoreSql} and not (${isAddressedSql}) order by id limit $1`
 
-/** Removes personal data from dead letters, and returns a row for each. $1: maximum number. */
+/** SQL that removes personal data from dead letters, and returns their IDs. $1: maximum number. */
 export const redactDeadLetters = `
   update jobs.job set data = jsonb_build_object('${CUT}', true) ||
     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}))
@@ -185,7 +185,7 @@ export const enqueueFunctionSql = `
 
 const isDead = `name = 'dead-letter'`
 
-/** Indexes by name: their columns and their condition. Dead letters stay for a year, and these indexes find them without a full scan. */
+/** Columns and conditions of indexes, by name. Dead letters are kept for a year, so scans would take long. */
 const indexes: Record<string, { columns: string; of: string }> = {
   dead_letters_newest_idx: { columns: 'created_on desc, id desc', of: isDead },
   dead_letters_queue_idx: { columns: 'source_name', of: isDead },
@@ -200,7 +200,7 @@ const create = ([name, { columns, of }]: [string, (typeof indexes)[string]]) => 
       CREATE INDEX ${name} ON jobs.job (${columns}) WHERE ${of};
     END IF;`
 
-/** SQL that creates missing indexes. It blocks new jobs meanwhile, for about two seconds per million jobs. */
+/** SQL that creates missing indexes. The creation blocks new jobs for about two seconds per million jobs. */
 export const jobIndexesSql = `
   ${lockForTransaction};
   DO $install$ BEGIN${Object.entries(indexes).map(create).join('')}

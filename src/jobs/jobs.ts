@@ -24,7 +24,7 @@ import type { JobData } from './queues.ts'
 const schema = 'jobs'
 const QUEUE_FAILED = 'Job queue error; retrying'
 
-/** Seconds without a heartbeat after which another process gets the job. */
+/** Seconds without a heartbeat after which a job is given to another process. */
 const HEARTBEAT_SECONDS = 10
 const BEAT_EVERY_SECONDS = 3
 /** Timeout of a job, in seconds. */
@@ -38,7 +38,7 @@ const DAY_SECONDS = 24 * HOUR_SECONDS
 const LONGEST_REASON = 300
 const CONNECT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 30_000
-/** Timeout of the installation, in milliseconds. Creating an index on many jobs takes long, and the service waits for it. */
+/** Timeout of the installation of pg-boss, in milliseconds. Creating an index on many jobs takes long. */
 const INSTALL_TIMEOUT_MS = 600_000
 /** Seconds between deletions of completed jobs. */
 const TIDY_EVERY_SECONDS = 300
@@ -59,7 +59,7 @@ const backoff = (retryLimit: number, retryDelay: number, retryDelayMax: number) 
   ...{ retryLimit, retryDelay, retryDelayMax, retryBackoff: true },
 })
 
-/** Options of queues whose jobs must not be lost. Unfinished jobs are kept for ten years, longer than any outage or backup. */
+/** Options of queues whose jobs must not be lost. Unfinished jobs are kept for ten years, longer than any outage. */
 const durable = {
   expireInSeconds: EXPIRE_SECONDS,
   heartbeatSeconds: HEARTBEAT_SECONDS,
@@ -79,7 +79,7 @@ const mail = { ...durable, ...backoff(180, 5, 30), retentionSeconds: 30 * DAY_SE
  * letters. pg-boss counts an attempt before it starts, so an attempt that kills its process counts too.
  */
 const queues = {
-  /** Dead letters: jobs that failed finally, for `annal jobs`. Personal data except IDs is removed from them. */
+  /** Dead letters: jobs that failed permanently, for `annal jobs`. Personal data except IDs is removed from them. */
   'dead-letter': { retentionSeconds: 365 * DAY_SECONDS },
   'abandoned-delivery': { ...durable, ...backoff(50, 30, 3_600) },
   mail,
@@ -117,7 +117,7 @@ export interface WorkOptions {
   pollEvery?: number
 }
 
-/** The queues that this process processes. */
+/** The job queues of a process. */
 export type Jobs = Awaited<ReturnType<typeof startJobs>>
 
 const open = (databaseUrl: string, options: object) =>
@@ -143,7 +143,7 @@ interface Failed {
 const describeError = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
 
-/** Creates or updates pg-boss's tables, the queues, and the function `enqueue`. Several processes may call it concurrently. */
+/** Creates or updates pg-boss's tables, the queues, and the function `enqueue`. Processes may call it concurrently. */
 export async function installJobs(databaseUrl: string): Promise<void> {
   const boss = open(databaseUrl, { schedule: false, supervise: false, max: 1, query_timeout: INSTALL_TIMEOUT_MS })
   const failures: Error[] = []
@@ -199,7 +199,7 @@ export async function startJobs({
   await boss.start()
   for (const [task, cron] of Object.entries(schedules))
     await boss.schedule(SCHEDULED, cron, { task }, { key: task, singletonKey: task, missed: 'once' })
-  // pg-boss waits before its first check. A process that soon dies would never retry the jobs of others.
+  // pg-boss waits before its first check. A process that dies before it would never retry jobs of dead processes.
   if (keepsQueues) boss.supervise().catch(onError)
   const stopping = new AbortController()
   /** Cancels running tasks. They end after their current step. */
@@ -250,14 +250,14 @@ export async function startJobs({
     if (isLast) return void (queue !== SCHEDULED && (await redact()))
     const longer = longerPauses[queue]
     if (!longer || job.retryCount < longer.retries || job.retryDelayMax === longer.pause) return
-    // Takes effect after the next attempt.
+    // The longer pause takes effect after the next attempt.
     await boss.update(queue, undefined, { id: job.id, retryBackoff: true, retryDelayMax: longer.pause })
   }
 
   return {
     /**
-     * Starts to process a queue. If the handler throws, the job is retried and finally becomes a dead letter. `cancel`
-     * aborts when the process stops.
+     * Starts to process a queue. A job whose handler throws is retried, and becomes a dead letter after the last
+     * attempt. `cancel` aborts when the process stops.
      */
     async work<Name extends keyof JobData>(
       queue: Name,
@@ -294,7 +294,7 @@ export async function startJobs({
       })
       loops.push(loop)
     },
-    /** Stops fetching jobs and waits at most `milliseconds` for running ones. Other processes retry the rest. */
+    /** Stops fetching jobs and waits at most `milliseconds` for running ones. Other processes retry unfinished jobs. */
     async stop(milliseconds = EXPIRE_SECONDS * 1_000) {
       cancelling.abort()
       const patience = delay(milliseconds, undefined, { ref: false })

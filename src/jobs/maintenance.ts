@@ -1,4 +1,4 @@
-/** Hourly maintenance: retention, remains of deleted assets, and garbage collection. Several processes may run it concurrently. */
+/** Hourly maintenance: retention, remains of deleted assets, and garbage collection. Several processes may run it. */
 
 import type { Database } from '../db/database-types.ts'
 import { boolean, int, statement, text } from '../db/sql.ts'
@@ -95,7 +95,7 @@ export function createMaintenance(deps: Dependencies) {
       await forEachSettled(steps, (step) => step(), cancel)
     },
 
-    /** Deletes unpinned blocks and returns their number. Throws when `cancel` aborts, and UNAVAILABLE while the file store is unavailable. */
+    /** Deletes unpinned blocks and returns their number. Throws when `cancel` aborts, and UNAVAILABLE. */
     collectGarbage: (cancel?: AbortSignal): Promise<number> =>
       runner.runFileScan('collect-garbage', (onError) =>
         contentStore.collectGarbage(pinned(), deps.graceSeconds, {

@@ -8,7 +8,7 @@ interface MailRequest {
   at: string
 }
 
-/** A mail about an account. `email` is unverified user input. */
+/** Job that sends a mail about an account. `email` is unverified user input. */
 export type AccountMailJob = MailRequest &
   (
     | { template: 'password-reset'; email: string }
@@ -21,39 +21,39 @@ export type AccountMailJob = MailRequest &
     | ({ template: 'email-verification' } & ({ userId: string } | { email: string; requester: string | null }))
   )
 
-/** An attempt to deliver a webhook. */
+/** Job that attempts to deliver a webhook. */
 export interface DeliveryJob {
   deliveryId: string
 }
 
-/** Destruction of the key share of a deleted account in the vault. */
+/** Job that destroys the key share of a deleted account in the vault. */
 export interface ForgetKeyJob {
   userId: string
 }
 
-/** A mail about an order. */
+/** Job that sends a mail about an order. */
 export type OrderMailJob =
   | { template: Exclude<OrderMessage['template'], 'administrator-refund'>; orderId: string }
   | { template: 'administrator-refund'; orderId: string; refundId: string }
 
-/** Creation of an asset's thumbnail. */
+/** Job that creates an asset's thumbnail. */
 export interface ThumbnailJob {
   assetId: string
 }
 
-/** Creation of the manifest in an asset's file. */
+/** Job that adds the manifest to an asset's file. */
 export interface ManifestJob {
   assetId: string
 }
 
-/** Run of a scheduled task. */
+/** Job that runs a scheduled task. */
 export interface MaintenanceJob {
   task: string
 }
 
 /** Data of a job, by queue. */
 export interface JobData {
-  /** A delivery that failed finally. Its order must be refunded. */
+  /** Job that settles the order of a delivery that failed permanently. */
   'abandoned-delivery': DeliveryJob
   'account-mail': AccountMailJob
   'forget-key': ForgetKeyJob
@@ -100,7 +100,7 @@ const selectSql = ({ queue, from, data, group, fairly, startAfter, trace = '$tra
   return `select ${fairly ? 'enqueue_fairly' : 'enqueue'}(${given.join(', ')}) from ${from}`
 }
 
-/** Returns the CTE `name` with one row per job. PostgreSQL executes it only if the statement reads it, for example with `count(*)`. */
+/** Returns the CTE `name` with one row per job. It runs only if the statement reads it, for example with `count(*)`. */
 export const enqueueSql = (name: string, ...jobs: JobParts[]): string => `
   ${name} as materialized (
     ${jobs.map(selectSql).join(' union all ')}

@@ -79,7 +79,7 @@ const rules = {
     with: `deleted_attempts as (delete from webhook_attempts a using old_rows where a.delivery_id = old_rows.id),
    ${recordKeptFromSql}`,
   },
-  // A feed's oldest events are deleted first, so its positions have no gap. An event with a delivery is kept, and so are later events.
+  // The oldest events of a feed are deleted first, to avoid gaps. Events with deliveries and later events are kept.
   'delete-events': {
     ...{ table: 'events', key: 'id', since: 'r.created_at', isCandidate: isOldIdSql, days: 'eventDays' },
     with: `kept_events as materialized (
@@ -137,7 +137,7 @@ export const createRetentionJobs = (config: RetentionDays): BatchJob[] => compil
 export const readOverdue = statement(
   'retention_overdue',
   {
-    // Prometheus does not wait longer.
+    // Timeout in milliseconds. Prometheus would not wait longer for the response.
     patience: 2_000,
     parameters: { eventDays: int, idempotencyKeyDays: int },
     columns: { job: text, seconds: float },

@@ -26,12 +26,12 @@ interface Rule {
   fix: string
 }
 
-/** Causes of errors. The first rule that applies explains an error. `{at}` is the server's address, `{host}` its host name. */
+/** Causes of errors. The first matching rule explains an error. `{at}` is the server's address, `{host}` its host. */
 const rules: Rule[] = [
   {
     applies: ({ originalCode = '' }) => /CERT/.test(originalCode),
-    finding: 'The TLS certificate of the mail server at {at} is not valid for {host}, or not from a trusted CA',
-    fix: 'Install a valid certificate for {host} at the mail server. For a private CA, set NODE_EXTRA_CA_CERTS (docs/how-to/trust-a-private-ca.md).',
+    finding: 'The TLS certificate of the mail server at {at} is not valid for {host}, or not issued by a trusted CA',
+    fix: 'Install a valid certificate for {host} on the mail server. For a private CA, set NODE_EXTRA_CA_CERTS (docs/how-to/trust-a-private-ca.md).',
   },
   {
     applies: ({ code, originalCode = '', command, responseCode, response = '', timeoutType }) =>
@@ -41,7 +41,7 @@ const rules: Rule[] = [
       (command === 'STARTTLS' && responseCode !== undefined) ||
       responseCode === 538 ||
       (responseCode === 530 && /TLS/i.test(response)),
-    finding: 'The mail server at {at} and SMTP_URL do not agree on TLS',
+    finding: 'The mail server at {at} and SMTP_URL use different TLS modes',
     fix: `Set SMTP_URL to ${TLS_FIRST} for a port that starts with TLS, or to ${STARTTLS} for a port with STARTTLS.`,
   },
   {
@@ -49,17 +49,17 @@ const rules: Rule[] = [
       (code === 'EAUTH' && (responseCode ?? 500) >= 500) ||
       (responseCode !== undefined && /auth|log ?in|sign ?in/i.test(response)),
     finding: 'The mail server at {at} does not accept the user name and the password of SMTP_URL',
-    fix: 'Correct them. Characters such as @ : / # % must be percent-encoded. Many providers require a password for applications.',
+    fix: 'Correct the user name or the password. Characters such as @ : / # % must be percent-encoded. Many providers require a password for applications.',
   },
   {
     applies: ({ responseCode = 500, command }) => command !== 'CONN' && responseCode < 500,
-    finding: 'The mail server at {at} rejects mail for now',
-    fix: 'Mail is tried again for a day. If this lasts, look at the limits and the log of the mail server.',
+    finding: 'The mail server at {at} rejects mail temporarily',
+    fix: 'Annal retries mail for a day. If the problem persists, check the limits and the log of the mail server.',
   },
   {
     applies: ({ command }) => command === 'MAIL FROM',
     finding: 'The mail server at {at} rejected the sender {from}',
-    fix: 'Set MAIL_FROM to an address that this account may send from, or allow it at the mail server.',
+    fix: 'Set MAIL_FROM to an address that this account may send from, or allow the address on the mail server.',
   },
   {
     applies: ({ code }) => code === 'EPROTOCOL',

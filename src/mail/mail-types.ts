@@ -25,9 +25,9 @@ export type AccountMessage = AccountFacts &
   (
     | { template: 'password-reset'; link: string; minutes: number }
     | { template: 'password-changed'; at: Date }
-    /** Sent to the current address, which the new one is to replace. */
+    /** Sent to the current address of an account when a change to a new address is requested. */
     | { template: 'email-change-requested'; newEmail: string; at: Date }
-    /** Sent to the previous address. */
+    /** Sent to the previous address of an account after the address was changed. */
     | { template: 'email-changed'; newEmail: string; at: Date }
     /** `link`: URL that contains a secret and is valid for the given hours. */
     | { template: 'email-verification'; link: string; hours: number }

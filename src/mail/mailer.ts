@@ -8,18 +8,18 @@ import type { Log } from '../shared/log.ts'
 import { noopTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
 import type { Mailer, OutgoingMail } from './mail-types.ts'
 
-/** Timeouts in milliseconds. A job may be given to another process after 20 s, so a mail must be sent or fail before. */
+/** Timeouts in milliseconds. A mail must be sent or fail within 20 s, because its job may be retried after that. */
 const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
 
 export interface MailerOptions {
-  /** URL that starts with `smtp://` or `smtps://`, with optional credentials. If undefined, mails are written to `dir`. */
+  /** URL of the mail server: `smtp://` or `smtps://`, with optional credentials. If undefined, mails go to `dir`. */
   smtpUrl: string | undefined
   dir: string
   /** Value of the From header, such as `Annal <no-reply@example.org>`. */
   from: string
   log: Log
   telemetry?: Telemetry
-  /** True to log the links of mails that are written to files. Development only, because a link replaces a password. */
+  /** True to log the links of mails that are written to files. Development only: such a link works like a password. */
   showLinks?: boolean
   timeouts?: typeof TIMEOUTS
 }
@@ -40,7 +40,7 @@ function assertSafe({ id, to }: OutgoingMail): void {
   }
 }
 
-/** Creates a mailer. It sends mails over SMTP or writes them as `.eml` files. The same mail ID always gives the same Message-ID. */
+/** Creates a mailer, which sends mails over SMTP or writes `.eml` files. Equal mail IDs give equal Message-IDs. */
 export function createMailer({
   smtpUrl,
   dir,
@@ -95,8 +95,8 @@ interface SmtpFailure {
 }
 
 /**
- * Matches replies for an unknown mailbox. Servers also reject a recipient because of the sender: 554, 5.7 (policy, such as relaying denied), 5.1.7 and 5.1.8
- * (sender's address). Those are outages that an operator can fix, so the mail is retried.
+ * Matches replies for an unknown mailbox. Servers also reject a recipient because of the sender: 554, 5.7 (policy, such
+ * as relaying denied), 5.1.7 and 5.1.8 (sender's address). An operator can fix these errors, so the mail is retried.
  */
 const UNKNOWN_RECIPIENT = /^55[0136](?![ -]5\.(?:7\.|1\.[78]\b))/
 const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>

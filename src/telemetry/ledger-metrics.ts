@@ -10,12 +10,13 @@ import { fromUnits, toUnits } from '../shared/money.ts'
 import { type MetricName, type MetricRow, metricTable, type Sample } from './metric-table.ts'
 import { PATIENCE_MS } from './metrics.sql.ts'
 
-/** Age after which a transfer is settled, in seconds. Longer than any transaction, so no older transfer can still commit. */
+/** Age after which a transfer is settled, in seconds. It exceeds any transaction, so no older transfer can appear. */
 const SETTLED_SECONDS = 60
 
 /**
- * Returns sums over a page of transfers after `after`, sorted by ID and therefore by time. A row without book and currency counts transfers. A row
- * without a book sums wallet entries. `last`: the last transfer among the page's settled or other transfers. `size`: number of transfers in the page.
+ * Returns sums over a page of transfers after `after`, sorted by ID and therefore by time. A row without book and
+ * currency counts transfers. A row without a book sums wallet entries. `last`: the page's last settled transfer, or its
+ * last unsettled transfer if `is_settled` is false. `size`: number of transfers in the page.
  */
 const readTransfers = statement(
   'metrics_ledger',
@@ -102,8 +103,9 @@ function sampleOf([key, total]: [string, bigint]): Sample {
 }
 
 /**
- * Creates the reader of ledger metrics. It keeps the sums of settled transfers and reads only newer ones. For a large ledger, the first read may take
- * several calls. Each call continues where `signal` stopped the previous one. Make one call at a time. Throws UNAVAILABLE.
+ * Creates the reader of ledger metrics. It keeps the sums of settled transfers and reads only newer transfers. The
+ * first read of a large ledger may take several calls. Each call continues where `signal` stopped the previous call.
+ * Make one call at a time. Throws UNAVAILABLE.
  */
 export function createLedgerReader(database: Pick<Database, 'query'>) {
   const settled: Totals = new Map(allKeys.map((key) => [key, 0n]))

@@ -11,7 +11,7 @@ const STDERR = 2
 /** Maximum number of bytes in the log buffer. Further lines are dropped. */
 const MAX_WAITING_BYTES = 1_000_000
 
-/** Writes JSON lines. If stderr cannot be written, for example on a full disk, lines are buffered and the process continues. */
+/** Writes JSON lines. While stderr cannot be written, for example on a full disk, lines are buffered. */
 function toStderr(): DestinationStream {
   const destination = pino.destination({ dest: STDERR, sync: true, maxLength: MAX_WAITING_BYTES })
   destination.on('error', () => {})
@@ -57,7 +57,7 @@ function traceFields(tracer: Pick<Tracer, 'origin'>): object {
 /** Names of fields that hold secrets. */
 const SECRETS = ['authorization', 'token', 'password', 'apiKey']
 
-/** Creates a log on stderr: readable text on a terminal, otherwise JSON lines. Fields that hold secrets are censored. */
+/** Creates a log on stderr: readable text on a terminal, otherwise JSON lines. Secret fields are censored. */
 export const createLog = (
   level: string,
   { destination, tracer }: { destination?: DestinationStream; tracer?: Pick<Tracer, 'origin'> } = {},
@@ -78,12 +78,13 @@ export const createLog = (
     destination ?? (isatty(STDERR) ? toTerminal() : toStderr()),
   ) as Log
 
-/** Returns a log that does not search its fields for secrets, which halves the time per line. Log only known fields with it. */
+/** Returns a log that does not censor secrets, which halves the time per line. Log only known fields with this log. */
 export const withoutRedaction = (log: Log): Log =>
   (log as unknown as Logger).child({}, { redact: [] }) as unknown as Log
 
 /**
- * Logs unhandled promise rejections, which are bugs in one request or job. Without this handler, Node would end the process and all other requests.
+ * Logs unhandled promise rejections, which are bugs in one request or job. Without this handler, Node would end the
+ * process, and with it all other requests.
  */
 export const logUnhandledRejections = (log: Pick<Log, 'error'>) =>
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled promise rejection'))
@@ -97,7 +98,7 @@ export interface LifecycleLog {
   stopped(reason?: StopReason): void
 }
 
-/** Creates the lifecycle log of a process. Durations count from the start of the process and from the arrival of the signal. */
+/** Creates the lifecycle log of a process. It logs the durations of the start-up and of the shutdown. */
 export function createLifecycleLog(log: Log, version: string): LifecycleLog {
   let stopping: { signal: NodeJS.Signals; since: number } | undefined
   return {

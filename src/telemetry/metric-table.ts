@@ -1,6 +1,6 @@
 /**
- * All metrics of the service. `/metrics`, `docs/reference/metrics.md` (written by `npm run generate`), the dashboard and the
- * alerts use these names. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
+ * All metrics of the service. `/metrics`, the generated `docs/reference/metrics.md`, the dashboard and the alerts use
+ * these names. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
  */
 
 /** Sources that are read for each scrape: this process, the database, the ledger and the chain. */
@@ -14,7 +14,7 @@ export interface MetricRow {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram's buckets, in its unit. */
   readonly buckets?: readonly number[]
-  /** Source that is read for each scrape. If it fails, the metric is missing. A metric without a source counts events of the process. */
+  /** Source that is read for each scrape. If it fails, the metric is missing. Undefined: the process counts events. */
   readonly source?: MetricSource | undefined
   /** Label values that start at 0, so that Prometheus sees the first increase. */
   readonly initial?: readonly Readonly<Record<string, string>>[]
@@ -43,11 +43,11 @@ const WEBHOOK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 /** Metrics by name, in the order of the documentation. */
 export const metricTable = {
   annal_build_info: event.gauge('Always 1. The label is the running version.', 'version'),
-  annal_scrape_source_up: event.gauge('1 if a source answered in time. Otherwise 0, without its metrics.', 'source'),
-  annal_scrape_source_seconds: event.gauge('Seconds that a source took.', 'source'),
+  annal_scrape_source_up: event.gauge('1 if a metrics source responded in time. Otherwise 0.', 'source'),
+  annal_scrape_source_seconds: event.gauge('Duration of reading a metrics source, in seconds.', 'source'),
 
   annal_requests_total: event.counter(
-    'Completed requests, by HTTP status (aborted: the caller left before the response) and error code (OK: none).',
+    'Completed requests, by HTTP status (aborted: the client disconnected before the response) and error code (OK: none).',
     'api',
     'operation',
     'status',
@@ -62,17 +62,23 @@ export const metricTable = {
   annal_requests_in_flight: event.gauge('Requests in progress, including streams.'),
 
   annal_limit_rejections_total: event.counter('Requests rejected by a limit, by name of the limit.', 'limit'),
-  annal_queue_capacity: process.gauge('Operations of a queue of this process that may run at once.', 'queue'),
+  annal_queue_capacity: process.gauge('Maximum number of concurrent operations of a queue of this process.', 'queue'),
   annal_queue_running: process.gauge('Running operations of a queue of this process.', 'queue'),
   annal_queue_waiting: process.gauge('Waiting operations of a queue of this process.', 'queue'),
-  annal_queue_rejected_total: process.counter('Operations that a queue rejected: full, or waited too long.', 'queue'),
+  annal_queue_rejected_total: process.counter(
+    'Operations that a queue rejected: it was full, or they waited too long.',
+    'queue',
+  ),
 
   annal_pool_size: process.gauge('Maximum number of database connections of this process.'),
   annal_pool_reserved: process.gauge('Database connections that lists never use.'),
   annal_pool_open: process.gauge('Open database connections.'),
   annal_pool_in_use: process.gauge('Database connections in use.'),
   annal_pool_waiting: process.gauge('Operations that wait for a database connection.'),
-  annal_read_fallbacks_total: process.counter('Reads that the read compiler left to Prisma. Any is a bug.', 'read'),
+  annal_read_fallbacks_total: process.counter(
+    'Reads that Prisma executed instead of the read compiler. Each is a bug.',
+    'read',
+  ),
   annal_process_stalls_total: process.counter('Times that this process was frozen for several seconds.'),
 
   annal_processes: database.gauge('Running processes of the installation, by role.', 'role'),
@@ -96,16 +102,16 @@ export const metricTable = {
   },
 
   annal_jobs: database.gauge('Background jobs by state: created, retry (both waiting) or active.', 'queue', 'state'),
-  annal_jobs_oldest_seconds: database.gauge('Age of the oldest waiting job, in seconds. 0 without one.', 'queue'),
-  annal_jobs_overdue_seconds: database.gauge('Longest delay of a due job, in seconds. 0 without one.', 'queue'),
+  annal_jobs_oldest_seconds: database.gauge('Age of the oldest waiting job, in seconds. 0 if none waits.', 'queue'),
+  annal_jobs_overdue_seconds: database.gauge('Longest delay of a due job, in seconds. 0 if none is due.', 'queue'),
   annal_jobs_dead: database.gauge('Dead-letter jobs: abandoned jobs that are kept for an operator.', 'queue'),
   annal_batch_failures: database.gauge('Items that a batch job could not process and retries.', 'batch_job'),
   annal_batch_items_total: event.counter('Items that batch jobs of this process processed.', 'batch_job'),
   annal_retention_overdue_seconds: database.gauge(
-    'Seconds that the oldest expired row waits for its deletion, except rows that failed. 0 without one.',
+    'Delay of the deletion of the oldest expired row, in seconds. Rows that failed are excluded. 0 if no row is overdue.',
     'batch_job',
   ),
-  annal_withdrawals_waiting_seconds: database.gauge('Longest delay of a due withdrawal, in seconds. 0 without one.'),
+  annal_withdrawals_waiting_seconds: database.gauge('Longest delay of a due withdrawal, in seconds. 0 if none is due.'),
   annal_deposits: database.gauge('Deposits that are pending, or frozen by a reorg after they were credited.', 'status'),
   annal_deposits_uncredited: database.gauge('Confirmed deposits that could not be credited yet.'),
   annal_suspended_transfers: database.gauge('Coin transfers that wait for deposits to return after a reorg.'),
@@ -115,7 +121,9 @@ export const metricTable = {
     'Commits on their way to the chain: accepted, ready (signed by the author), signed (nonce reserved), broadcast, included (not final).',
     'state',
   ),
-  annal_relay_lag_seconds: database.gauge('Age of the oldest commit that is in no block, in seconds. 0 without one.'),
+  annal_relay_lag_seconds: database.gauge(
+    'Age of the oldest commit that is in no block, in seconds. 0 if there is none.',
+  ),
   annal_relay_commits_failing: database.gauge('Accepted commits that could not be signed and are retried.'),
   annal_relay_state: process.gauge('1 for the state of the relay of this process.', 'state'),
   annal_relay_step_age_seconds: process.gauge('Seconds since the last successful step of the relay of this process.'),

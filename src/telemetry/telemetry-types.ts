@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../shared/errors.ts'
 import type { LabelsOf, NamesOf } from './metric-table.ts'
 
-/** Records events of this process as metrics. A new metric needs a row in `metric-table.ts` and a call of one of these methods. */
+/** Records events of this process as metrics. Metrics are defined in `metric-table.ts`. */
 export interface Meter {
   /** Adds `by` to a counter. Default: 1. */
   count<Name extends NamesOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number): void
@@ -73,7 +73,7 @@ export interface RelayLoad {
 /** The part of the relay that metrics read. */
 export interface WatchedRelay {
   status(): RelayLoad
-  /** Returns the balance of each relay account, in wei by address. Throws UNAVAILABLE if `signal` aborts before the node responds. */
+  /** Returns the balance of each relay account, in wei by address. Throws UNAVAILABLE if `signal` aborts. */
   balances(signal: AbortSignal): Promise<ReadonlyMap<string, bigint>>
 }
 

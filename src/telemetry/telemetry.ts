@@ -53,14 +53,14 @@ const isSame = (sent: string, token: string) => timingSafeEqual(sha256(sent), sh
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const BEARER = /^bearer\s+(\S+)\s*$/i
 
-/** Checks access to `/metrics`. If a token is set, every port requires it. Otherwise only the internal port serves metrics. */
+/** Checks access to `/metrics`. If a token is set, all ports require it. Otherwise only the internal port is open. */
 function authorize({ token, port }: MetricsAccess, req: IncomingMessage): 'allowed' | 'unauthorized' | 'hidden' {
   if (token === undefined) return port !== undefined && req.socket.localPort === port ? 'allowed' : 'hidden'
   const sent = BEARER.exec(req.headers.authorization ?? '')?.[1]
   return sent !== undefined && isSame(sent, token) ? 'allowed' : 'unauthorized'
 }
 
-/** Adds the route `/metrics`. It needs no database and is not rate-limited. Callers without access get the response of an unknown route. */
+/** Adds the route `/metrics`, without rate limit. Callers without access get the response of an unknown route. */
 export function addMetrics(
   app: FastifyInstance,
   {
@@ -86,7 +86,7 @@ export function addMetrics(
     }
     if (req.method === 'GET' || req.method === 'HEAD') return reply.type(TEXT_FORMAT).send(await scrape())
     watch.refused(reply.raw, 'METHOD_NOT_ALLOWED')
-    return reply.code(405).header('Allow', 'GET, HEAD').send('Metrics are read by GET.\n')
+    return reply.code(405).header('Allow', 'GET, HEAD').send('Read metrics with a GET request.\n')
   })
 }
 

@@ -73,7 +73,7 @@ async function startOnTerminal(env: Record<string, string> = {}) {
   let output = ''
   child.stdout.on('data', (piece: Buffer) => (output += piece))
   const lines = () => output.split(/\r?\n/)
-  await eventually(() => output.includes('Stop with Ctrl-C'))
+  await eventually(() => output.includes('Press Ctrl-C'))
   return {
     lines,
     async pressCtrlC() {

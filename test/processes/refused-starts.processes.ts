@@ -27,7 +27,7 @@ it.each([
   async (_, host, reason, query = '') => {
     const env = { DATABASE_URL: `postgresql://u:geheim@${host}/db${query}` }
     const sentence = new RegExp(
-      `^The database that DATABASE_URL names cannot be had: ${reason.source}\\. Bring PostgreSQL back, or set DATABASE_URL right: .*\\n$`,
+      `^The database at DATABASE_URL cannot be reached: ${reason.source}\\. Start PostgreSQL, or correct DATABASE_URL: .*\\n$`,
     )
     expect(await serve(env)).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) })
     for (const args of [['jobs'], ['migrate'], ['users', 'find', 'ada']]) {
@@ -43,7 +43,7 @@ it('a rejected start names the variable of a database URL that leads to another 
   const port = await listen(service, onTestFinished)
   const DATABASE_DIRECT_URL = `postgresql://127.0.0.1:${port}/db`
   const env = { ANNAL_DIR: dir, DATABASE_URL: 'postgresql://127.0.0.1:5/db', DATABASE_DIRECT_URL }
-  const stderr = expect.stringMatching(/^The database that DATABASE_DIRECT_URL names cannot be had: /)
+  const stderr = expect.stringMatching(/^The database at DATABASE_DIRECT_URL cannot be reached: /)
   expect(await annalHere(env, ['jobs'])).toMatchObject({ code: 1, stderr })
 })
 

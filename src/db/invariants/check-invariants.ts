@@ -43,7 +43,7 @@ export const checkTables = async (
     await database.query(findTableProblems, { parts }),
   )
 
-/** All invariants. Each query reads one snapshot, so the check may run beside a busy service. */
+/** All invariants. Each query reads one snapshot, so the check can run while the service is busy. */
 export const invariants: Invariant[] = [
   ...bookInvariants,
   ...orderInvariants,
@@ -51,7 +51,7 @@ export const invariants: Invariant[] = [
   ...accountInvariants,
 ]
 
-/** Statement timeout of the check, in milliseconds. The queries scan the whole ledger, so the request timeout is too short. */
+/** Statement timeout of the check, in milliseconds. It exceeds the request timeout, to scan the whole ledger. */
 const STATEMENT_TIMEOUT_MS = 3_600_000
 /** Sets the statement timeout for the current transaction. */
 const extendStatementTimeout = statement(

@@ -4,7 +4,7 @@ import type { Types } from '../sql.ts'
 export interface Invariant {
   id: string
   sentence: string
-  /** Columns of a violation. Default: its subject and the problem. The query returns an ID as `<prefix>:<UUID>`; reports show the public ID. */
+  /** Columns of a violation. Default: `subject` and `problem`. IDs of the form `<prefix>:<UUID>` become public IDs. */
   columns?: Types
   query: string
 }

@@ -1,4 +1,4 @@
-/** Compiles Prisma's read arguments to one SQL statement. Values are always parameters. Table and column names come only from the data model. */
+/** Compiles Prisma's read arguments to one SQL statement. Values are parameters. Names come from the data model. */
 
 import { createHash } from 'node:crypto'
 import { MAX_COUNTED } from '../../shared/lists.ts'
@@ -28,7 +28,7 @@ import { all, compilePage, compileUnique, compileWhere, encodeNatural, type Page
 /** The contents of a result row and their positions. */
 interface Shape {
   readonly fields: { readonly name: string; readonly at: number; readonly decode: Decode | undefined }[]
-  /** To-one relations, in the same array. The value at `presentAt` is true if the related row exists. Undefined: it always exists. */
+  /** To-one relations, in the same array. The value at `presentAt`, if set, is true if the related row exists. */
   readonly ones: { readonly name: string; readonly presentAt: number | undefined; readonly shape: Shape }[]
   /** To-many relations are arrays of arrays. */
   readonly lists: { readonly name: string; readonly at: number; readonly shape: Shape; readonly reverse: boolean }[]
@@ -64,7 +64,7 @@ const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Recor
 /** Maximum number of arguments of a PostgreSQL function. */
 const MOST_COLUMNS = 100
 
-/** Returns the SQL for a row as a JSON array. Call this after the selection is compiled, because only then is `columns` complete. */
+/** Returns the SQL for a row as a JSON array. Call this after the selection is compiled and `columns` is complete. */
 const rowOf = (columns: readonly string[]): string => {
   if (columns.length > MOST_COLUMNS) throw unsupported
   return `json_build_array(${columns.join(', ')})`
@@ -170,8 +170,8 @@ export interface Compiled {
 }
 
 /**
- * Compiles a read of this shape. A page of `findMany` ends early if its texts and JSON exceed `pageBytes`, but has at least one row. Throws
- * `unsupported` for arguments that Prisma must execute.
+ * Compiles a read of this shape. A page of `findMany` ends early if its texts and JSON exceed `pageBytes`. It has at
+ * least one row. Throws `unsupported` for arguments that Prisma must execute.
  */
 export const compile = (model: Model, method: ReadMethod, args: Arguments, pageBytes?: number): Compiled => {
   const isMany = method === 'findMany'
@@ -218,8 +218,8 @@ const compileFind = (compiling: CompileContext, model: Model, method: ReadMethod
 }
 
 /**
- * Compiles a page of many rows. It reads the keys first, often from an index alone, and then only the page's rows and relations. Skipped rows
- * therefore cost almost nothing.
+ * Compiles a page of many rows. It reads the keys first, often from an index alone, and then the rows and relations of
+ * the page. Skipped rows therefore cost almost nothing.
  */
 const compilePart = (compiling: CompileContext, model: Model, args: Arguments, pageBytes: number | undefined) => {
   const inner = newScope(compiling, model)
@@ -239,7 +239,7 @@ const compilePart = (compiling: CompileContext, model: Model, args: Arguments, p
 const sameRow = ({ model, alias }: Scope) =>
   model.id.map(({ column }) => `${alias}.${column} = k.${column}`).join(' and ')
 
-/** Returns SQL that limits the keys of a page to the first rows whose texts fit in `pageBytes`. Keeps at least one row. */
+/** Returns SQL that keeps the keys of the first rows whose texts fit in `pageBytes`. Keeps at least one row. */
 const cutTo = (pageBytes: number, scope: Scope, { select }: Arguments, page: Page, part: string) => {
   const weights = [...scope.model.scalars.values()]
     .filter(({ name, type }) => type in bytesOf && (!isPlain(select) || select[name] === true))
@@ -254,8 +254,8 @@ const cutTo = (pageBytes: number, scope: Scope, { select }: Arguments, page: Pag
 }
 
 /**
- * SQL for the response size, in bytes, of columns with user-defined length. For a long text, twice its stored size is used, so that PostgreSQL
- * need not read it. JSON escaping at most doubles it.
+ * SQL for the response size, in bytes, of columns with user-defined length. A long text counts as twice its stored
+ * size, so that PostgreSQL need not read the text. JSON escaping at most doubles the size.
  */
 const bytesOf: Record<string, (column: string) => string> = {
   String: (column) =>

@@ -1,7 +1,7 @@
 /**
- * The data model in terms of SQL. Names come from the client's runtime data model, keys and relation columns from the data model generated for
- * Pothos. The code assumes two facts that neither contains: A relation refers to the other model's primary key, and enum values have the same
- * names in the database. A test checks `schema.prisma` for both.
+ * The data model in terms of SQL. Names come from the client's runtime data model. Keys and relation columns come from
+ * the data model generated for Pothos. A test checks `schema.prisma` for two assumptions: relations refer to primary
+ * keys, and enum values have the same names in the database.
  */
 import { $Enums } from '../prisma/client.ts'
 import { getDatamodel } from '../prisma/pothos-types.ts'

@@ -22,7 +22,7 @@ type Wire = Connection & { parsedStatements: Record<string, string> }
 
 const wireOf = (client: ClientBase) => (client as unknown as { connection: Wire }).connection
 
-/** Closes prepared statements on a connection. The driver queues it with the queries, and a later query may prepare one of them again. */
+/** Closes prepared statements on a connection. The driver queues this like a query. Later queries can prepare again. */
 const closing = (names: readonly string[]): Submittable => ({
   submit(connection) {
     const wire = connection as Wire
@@ -32,7 +32,7 @@ const closing = (names: readonly string[]): Submittable => ({
     }
     wire.sync()
   },
-  // The driver calls both methods on every queued object. Closing cannot fail, and the next query reports a lost connection.
+  // The driver calls both methods on each queued object. Closing cannot fail. Queries report a lost connection.
   ...{ handleReadyForQuery() {}, handleError() {} },
 })
 
@@ -40,7 +40,7 @@ const closing = (names: readonly string[]): Submittable => ({
 const OURS = /^read_[\w-]{22}(?:_many)?$/
 
 /** Returns a function that gives the name of a prepared statement, or undefined for an unnamed one. */
-function createStatementNames(pool: Pool): (asked: { name: string; text: string }) => string | undefined {
+function createStatementNames(pool: Pool): (query: { name: string; text: string }) => string | undefined {
   /** Total number of evicted statements, and that number when each connection was last checked. */
   let forgotten = 0
   const seen = new WeakMap<PoolClient, number>()
@@ -181,7 +181,7 @@ const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postg
 
 type Delegate = Record<ReadMethod, (args: unknown) => Promise<unknown>>
 
-/** Creates a read client that compiles each shape of arguments once (decision 2). Throws Prisma’s errors; `translate` converts database errors. */
+/** Creates a read client that compiles each shape of arguments once (decision 2). It throws Prisma’s errors. */
 export const createReads = ({
   pool,
   prisma,

@@ -5,7 +5,7 @@ import type { Field, Model, Relation } from './model.ts'
 /** Arguments of a read, or a nested part of them. */
 export type Arguments = Readonly<Record<string, unknown>>
 
-/** Thrown for arguments that the compiler leaves to Prisma. */
+/** Symbol that is thrown for arguments that Prisma must execute. */
 export const unsupported = Symbol('unsupported')
 
 /** Returns true for a literal object. Returns false for a Date, a Decimal, bytes and Prisma's marker objects. */
@@ -24,7 +24,7 @@ const shapeOfEntries = (object: Arguments, shapeOfValue: (value: unknown, key: s
   return `${shape}\u0002`
 }
 
-/** Returns the shape of the arguments as a text. Arguments that differ only in values have the same shape. Throws `unsupported`. */
+/** Returns the shape of arguments as text. It is independent of the values. Throws `unsupported`. */
 export const shapeOf = (args: Arguments): string => shapeOfEntries(args, shapeOfArgument)
 
 const shapeOfArgument = (value: unknown, key: string): string => {
@@ -60,7 +60,7 @@ export const refuse = (): never => {
   throw unsupported
 }
 
-/** Converts an argument to a parameter. Throws `unsupported` for values that Prisma rejects or interprets in its own way. */
+/** Converts an argument to a parameter. Throws `unsupported` for values that Prisma rejects or converts. */
 export type Encode = (value: unknown) => unknown
 
 /** Converts a text from PostgreSQL's JSON to Prisma's value. */
@@ -116,7 +116,7 @@ const decoders: Record<string, Decode> = {
   Bytes: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
 }
 
-/** Returns the function that converts a column's JSON to Prisma's value. Returns undefined if no conversion is needed. */
+/** Returns the function that converts a column's JSON to Prisma's value, or undefined if no conversion is needed. */
 export const decoderOf = (field: Field): Decode | undefined => decoders[field.type]
 
 /** Path of an argument, from the outermost object inwards. */

@@ -1,4 +1,4 @@
-/** Compiles filters. As in Prisma, undefined means "not given" and null means IS NULL. Unknown follows SQL's three-valued logic. */
+/** Compiles filters. As in Prisma, undefined means "not given" and null means IS NULL. Logic is three-valued. */
 import type { Field } from './model.ts'
 import {
   type Arguments,
@@ -54,7 +54,7 @@ const compileEach = (scope: Scope, value: unknown, path: Path): string[] => {
 
 const compileAlternatives = (scope: Scope, value: unknown, path: Path): string => {
   const parts = compileEach(scope, value, path)
-  // Prisma decides the meaning of an empty filter within OR.
+  // An empty filter within OR has a special meaning in Prisma, so Prisma executes the read.
   if (parts.length === 0 || parts.includes('true')) throw unsupported
   return `(${parts.join(' or ')})`
 }
@@ -148,16 +148,16 @@ const encodeCount = (value: unknown) => Math.abs(encodeInt(value) as number)
 /** Encodes a non-negative number. Throws `unsupported`. */
 export const encodeNatural = (value: unknown) => ((value as number) < 0 ? refuse() : encodeCount(value))
 
-/** Encodes `skip` after a cursor, whose row is never read. Throws `unsupported` if `skip` would include it. */
+/** Encodes `skip` after a cursor. The cursor's row is never read. Throws `unsupported` if `skip` is 0 or less. */
 const encodeBeyond = (value: unknown) => encodeNatural((value as number) - 1)
 
-/** Compiles `take`, `skip`, `cursor` and the order. `single` reads only the first row and therefore excludes `take`. Throws `unsupported`. */
+/** Compiles `take`, `skip`, `cursor` and the order. `single` reads one row, without `take`. Throws `unsupported`. */
 export const compilePage = (scope: Scope, args: Arguments, path: Path, single: boolean, parent?: Parent): Page => {
   const { take, skip, cursor } = args
   if (single && take !== undefined) throw unsupported
   const reverse = typeof take === 'number' && take < 0
   let order = readOrder(scope, args.orderBy)
-  // Without an order, a page would contain arbitrary rows, so Prisma orders by the primary key. A first row may be any row.
+  // Pages need an order, so Prisma orders them by the primary key. A single read without order may return any row.
   if (order.length === 0 && (take !== undefined || skip !== undefined || cursor !== undefined)) {
     order = scope.model.id.map((field) => [field, 'asc'] as const)
   }
@@ -200,8 +200,8 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
  * The second method is compiled only with a `take`, as in Prisma. It also requires a total order within the list,
  * because equal rows would have an arbitrary order.
  *
- * With `skip`, the caller continues after a page. Only here the result differs from Prisma's. If the cursor's row has
- * left the list, Prisma skips another row instead, or finds nothing.
+ * With `skip`, the caller continues after a page. Only in this case, the result differs from Prisma's. If the cursor's
+ * row has left the list, Prisma skips another row instead, or finds nothing.
  */
 const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, parent?: Parent): string => {
   const { model, compiling } = scope

@@ -66,7 +66,7 @@ async function withTimeout(work: Promise<unknown>, milliseconds: number): Promis
   clearTimeout(timer)
 }
 
-/** Batches the callers of one write. Callers that arrive while a statement runs wait for the next one. Throws the error of the statement. */
+/** Batches the callers of one write. Callers that arrive while a statement runs wait for the next statement. */
 export function coalesceWrites(
   { statement, apart }: Together,
   query: (statement: Statement<never, unknown>, given: unknown) => Promise<Row[]>,
@@ -74,7 +74,7 @@ export function coalesceWrites(
   let waiting: Waiting[] = []
   let isUnderWay = false
 
-  /** Never throws. Each caller gets its own result or error. */
+  /** Executes the write for some callers. Never throws, because each caller gets its own result or error. */
   async function serve(callers: readonly Waiting[]) {
     // A batch has no benefit for one caller.
     if (callers.length === 1) return callers[0]!.answer(undefined)

@@ -18,18 +18,18 @@ export type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>
 
 export type Read = (query: object, parent: unknown, args: unknown, context: Context) => unknown
 
-interface Remembered {
+interface FieldExtensions {
   ownResolver?: OwnResolver
   read?: Read
 }
 
-const remembered = ({ extensions }: GraphQLField<unknown, unknown>) => extensions as Remembered
+const extensionsOf = ({ extensions }: GraphQLField<unknown, unknown>) => extensions as FieldExtensions
 
-/** Returns the resolver of a field without the wrappers of plugins. The wrappers load missing columns and depend on the path in the response. */
-export const ownResolverOf = (field: GraphQLField<unknown, unknown>) => remembered(field).ownResolver
+/** Returns a field's resolver without plugin wrappers. They load missing columns and depend on the response path. */
+export const ownResolverOf = (field: GraphQLField<unknown, unknown>) => extensionsOf(field).ownResolver
 
 /** Returns the read of a field, or undefined if it was not declared with `t.read`. */
-export const readOf = (field: GraphQLField<unknown, unknown>) => remembered(field).read
+export const readOf = (field: GraphQLField<unknown, unknown>) => extensionsOf(field).read
 
 export const readFieldPlugin = 'readField' as const
 
@@ -45,7 +45,7 @@ declare global {
       readField: ReadFieldPlugin<Types>
     }
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
-      /** Declares a field like `prismaField`. Its resolver may only read, and may use only its query, arguments and context. */
+      /** Declares a field like `prismaField`. The resolver may only read, without its parent and `info`. */
       read: RootFieldBuilder<Types, ParentShape, Kind>['prismaField']
     }
   }
@@ -67,14 +67,14 @@ export type PayloadResolver<Args, Payload> = (query: () => ShownQuery, args: Arg
 
 /** The parts of a resolver that `showing` created. */
 export interface PayloadMutation {
-  /** Name of the payload field that contains the object. Undefined if the query reads nothing of it. */
+  /** Name of the payload field that contains the object. Undefined if the query reads no columns of an object. */
   shown: string | undefined
   resolve: PayloadResolver<unknown, unknown>
 }
 
 const known = new WeakMap<OwnResolver, PayloadMutation>()
 
-/** Returns the Prisma arguments for the object in the payload. The executor uses the same arguments for the fields of the object. */
+/** Returns the Prisma arguments for the object in the payload. The executor uses the same arguments for its fields. */
 export const payloadQuery = (context: Context, info: GraphQLResolveInfo, shown: string | undefined): ShownQuery =>
   shown === undefined ? {} : queryFromInfo({ context, info, path: [shown] })
 

@@ -28,7 +28,7 @@ import type { Context } from '../../context.ts'
 import type { Fragments } from '../limits/document-cost.ts'
 import { type OwnResolver, ownResolverOf, type Read, readOf } from './compilable-fields.ts'
 
-/** Thrown for operations and values that the compiled form does not support. graphql-js executes them instead. */
+/** Symbol that is thrown for operations and values without a compiled form. graphql-js executes them instead. */
 export const notCompilable = Symbol('notCompilable')
 
 export const undefinedIfThrown = <T>(work: () => T): T | undefined => {
@@ -39,7 +39,7 @@ export const undefinedIfThrown = <T>(work: () => T): T | undefined => {
   }
 }
 
-/** Columns and relations to read, as a Prisma `select`. Never changed once it is part of another selection. */
+/** Columns and relations to read, as a Prisma `select`. A selection inside another selection is never changed. */
 export type Selection = Record<string, unknown>
 
 const nestedOf = (wanted: unknown): Selection | undefined => {
@@ -54,7 +54,7 @@ function combine(first: unknown, second: unknown): unknown {
     addSelection(select, both[1])
     return { select }
   }
-  // One query cannot read a relation in two ways.
+  // One Prisma query cannot read the same relation with two different selections.
   if (!isDeepStrictEqual(first, second)) throw notCompilable
   return first
 }
@@ -100,7 +100,7 @@ export function collectFields(
     }
   }
   for (const { selectionSet } of nodes) if (selectionSet) collect(selectionSet)
-  // An object literal cannot have a property with this name.
+  // An object literal cannot have a property `__proto__`.
   if (collected.has('__proto__')) throw notCompilable
   return collected
 }
@@ -119,7 +119,7 @@ export interface ExecutionState {
   readonly context: Context
   readonly variables: VariableValues
   readonly slots: unknown[]
-  /** One promise for each asynchronous value: true if it succeeded. None rejects, because nobody may await it yet. */
+  /** One promise per asynchronous value: true if it succeeded. No promise rejects, because it may have no handler. */
   readonly pending: Promise<boolean>[]
 }
 
@@ -128,14 +128,14 @@ export interface CompiledObject {
   readonly isOfRows: boolean
   readonly fields: readonly CompiledField[]
   select(selection: Selection, state: ExecutionState): void
-  /** Converts a row to the response object. Throws errors of resolvers, and `notCompilable` for null in a non-null field. */
+  /** Converts a row to the response object. Throws errors of resolvers, and `notCompilable` for a forbidden null. */
   complete(row: unknown, state: ExecutionState): Record<string, unknown>
 }
 
 type Resolve = (row: unknown, state: ExecutionState) => unknown
 
 export interface CompiledField extends Pick<CompiledObject, 'select' | 'isOfRows'> {
-  /** Names in the response and in the schema. */
+  /** Name of the field in the response. `name` is the field's name in the schema. */
   key: string
   name: string
   /** Named type of the field, without list and non-null wrappers. */
@@ -169,7 +169,7 @@ const hasVariable = (node: ValueNode): boolean =>
   (node.kind === Kind.LIST && node.values.some(hasVariable)) ||
   (node.kind === Kind.OBJECT && node.fields.some(({ value }) => hasVariable(value)))
 
-/** Returns a function for the arguments of a field. Without variables they are computed once per document, else once per request. */
+/** Returns a function that computes a field's arguments: once per request, or once per document without variables. */
 export function compileArguments(compiling: CompileContext, field: GraphQLField<unknown, unknown>, node: FieldNode) {
   if (!node.arguments?.some(({ value }) => hasVariable(value))) {
     const args = getArgumentValues(field, node)
@@ -182,7 +182,7 @@ export function compileArguments(compiling: CompileContext, field: GraphQLField<
   }
 }
 
-/** Compiles the conversion from a resolved value to a response value, which throws `notCompilable` for an error. */
+/** Compiles the conversion of a resolved value to a response value. It throws `notCompilable` for an invalid value. */
 export function compileValue(type: GraphQLOutputType, object: CompiledObject | undefined): Resolve {
   if (isNonNullType(type)) {
     const finish = compileValue(type.ofType, object)
@@ -298,7 +298,7 @@ type ArgumentsOf = ReturnType<typeof compileArguments>
 function compileResolver(field: GraphQLField<unknown, unknown>, argsOf: ArgumentsOf): Resolve {
   const resolver = ownResolverOf(field) ?? (defaultFieldResolver as OwnResolver)
   if (resolver === defaultFieldResolver) return (row) => (row as Selection)[field.name]
-  // The resolver depends on the path in the response.
+  // A resolver with the parameter `info` may depend on the path in the response.
   if (resolver.length > 3) throw notCompilable
   return (row, state) => resolver(row, argsOf(state), state.context, undefined as never)
 }
@@ -322,7 +322,7 @@ function compileSelect(compiling: CompileContext, facts: FieldFacts): CompiledOb
   const { parent, field, object, argsOf } = facts
   const wanted = extensionsOf(field).pothosPrismaSelect
   if (typeof wanted !== 'function') {
-    // A connection's field reads its rows. Other rows come from a resolver that does not know the selection.
+    // A field of a connection type reads its own rows. Other rows come from a resolver without access to the selection.
     if (object?.isOfRows && (wanted || isModel(parent))) throw notCompilable
     if (wanted) return (selection) => addSelection(selection, wanted)
     return object ? (selection, state) => object.select(selection, state) : selectNothing
@@ -343,7 +343,7 @@ function compileSelect(compiling: CompileContext, facts: FieldFacts): CompiledOb
   }
 }
 
-/** Compiles a nested field with its own read. Its selection is the same for each row. */
+/** Compiles a nested field that runs its own query. The query selects the same fields for each row. */
 function compileOwnRead(
   compiling: CompileContext,
   { field, object, read, argsOf }: FieldFacts & { object: CompiledObject; read: Read },
@@ -368,7 +368,7 @@ function compileOwnRead(
 const isRowsAlone = (names: ReadonlySet<string>) =>
   names.has('nodes') && [...names].every((name) => name === 'nodes' || name === '__typename')
 
-/** Compiles a page of related rows. Pothos creates the connection if the document selects cursors or page information. */
+/** Compiles a page of related rows. Pothos creates the connection if the document selects cursors or `pageInfo`. */
 function compileConnection(
   compiling: CompileContext,
   facts: FieldFacts & { relation: string },

@@ -43,7 +43,7 @@ import {
 
 type Variables = Readonly<Record<string, unknown>>
 
-/** Executes a compiled operation. Returns undefined to leave it to graphql-js, which reports the error. In this case, a mutation was not executed. */
+/** Executes a compiled operation. Returns undefined if graphql-js must execute it instead, to report an error. */
 export type CompiledOperation = (context: Context, variables: Variables) => Promise<ExecutionResult | undefined>
 
 /** The root field of a compiled operation, and its position in the document. */
@@ -70,7 +70,7 @@ interface Execution {
   object: CompiledObject | undefined
   /** Returns the function that executes the root field. Throws for invalid arguments. */
   prepare(state: ExecutionState): () => unknown
-  /** Completes the value of the root field if the compiled form cannot. */
+  /** Completes the value of the root field with graphql-js if the compiled form cannot complete it. */
   recover?(value: unknown, context: Context, variables: Variables): Promise<ExecutionResult>
 }
 
@@ -135,14 +135,14 @@ function changeOf(field: GraphQLField<unknown, unknown>): PayloadMutation {
 }
 
 /** Throws `notCompilable` if the selection needs more than the columns that every row of the type has. */
-function assertCovered({ type }: CompiledField, asked: Selection): void {
-  const names = Object.keys(asked)
+function assertCovered({ type }: CompiledField, selection: Selection): void {
+  const names = Object.keys(selection)
   if (names.length === 0) return
   const columns = isObjectType(type) && isModel(type) ? columnsOf(type) : {}
   if (!names.every((name) => columns[name])) throw notCompilable
 }
 
-/** Returns the Prisma arguments for the object in the payload. Throws `notCompilable` if other rows need more than their columns. */
+/** Returns the Prisma arguments for the payload's object. Throws `notCompilable` if other rows need further columns. */
 function queryOf(fields: readonly CompiledField[], shown: string | undefined, state: ExecutionState): ShownQuery {
   const select: Selection = {}
   for (const field of fields) {
@@ -150,14 +150,14 @@ function queryOf(fields: readonly CompiledField[], shown: string | undefined, st
       field.select(select, state)
       continue
     }
-    const asked: Selection = {}
-    field.select(asked, state)
-    assertCovered(field, asked)
+    const selection: Selection = {}
+    field.select(selection, state)
+    assertCovered(field, selection)
   }
   return Object.keys(select).length > 0 ? ({ select } as ShownQuery) : {}
 }
 
-/** Compiles a mutation and its payload. The mutation runs exactly once, even if completing the payload fails. Throws `notCompilable`. */
+/** Compiles a mutation, which runs exactly once even if its payload cannot be completed. Throws `notCompilable`. */
 function compileMutation(root: RootField): CompiledOperation {
   const { compiling, nodes, field } = root
   const named = getNamedType(field.type)
@@ -173,7 +173,7 @@ function compileMutation(root: RootField): CompiledOperation {
       const args = argsOf(state)
       return () => resolve(() => query, args, state.context)
     },
-    /** graphql-js completes the payload and reports the errors in it. `guardRootFields` calls the root value. */
+    /** Lets graphql-js complete the payload and report its errors. `guardRootFields` calls the root value. */
     async recover(payload, contextValue, variableValues) {
       const { schema, document, operation } = compiling
       const rootValue = (info: GraphQLResolveInfo) => {
@@ -186,7 +186,7 @@ function compileMutation(root: RootField): CompiledOperation {
   })
 }
 
-/** Compiles an operation with one read or one mutation. Returns undefined for all others. Its response equals that of the executor. */
+/** Compiles an operation with one read or one mutation. Returns undefined for other operations. */
 export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -1,4 +1,4 @@
-/** Computes the maximum size of a response, its values and bytes, from the sizes that fields declare. */
+/** Computes the maximum number of values and bytes of a response from the sizes that fields declare. */
 import type { SchemaTypes } from '@pothos/core'
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig } from '@pothos/core'
 import {
@@ -28,7 +28,7 @@ interface PageSize {
 interface Size {
   /** Page sizes of a list with `first` and `last`, or `limit`. */
   page?: PageSize
-  /** Maximum number of items of any other list. */
+  /** Maximum number of items of a list without page arguments. */
   items?: number
   /** Maximum bytes of a text or JSON value in the response, or bytes read for an object or list item. */
   bytes?: number
@@ -45,7 +45,7 @@ const BYTES_OF_JSON_BYTE = 2
 
 const stated = (size: Size) => ({ extensions: { size } })
 
-/** Declares a page of a list. Pothos enforces both sizes. `bytes`: bytes read for each item, whatever the selection. */
+/** Declares a page of a list. Pothos enforces both sizes. `bytes`: bytes read per item, for any selection. */
 export const pageOf = (maxSize: number, defaultSize = DEFAULT_PAGE, bytes?: number) => ({
   defaultSize,
   maxSize,
@@ -74,7 +74,7 @@ export const sizeOf = ({ extensions }: { extensions?: unknown }): Size =>
 const pageArguments = new Set(['first', 'last', 'limit'])
 const grouped = new Intl.NumberFormat('en-US')
 
-/** Adds the page sizes to the arguments. `first` has no default value: a request with `last` alone would then contain both. */
+/** Documents page sizes in arguments. `first` has no default: requests with only `last` would then contain both. */
 class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { page } = sizeOf(config)
@@ -113,7 +113,7 @@ export const isIntrospection = ({ name }: FieldNode) => name.value === '__schema
 /** Returns true for `__typename`. At the root it has no cost, because client tools add it to every selection. */
 export const isTypename = ({ name }: FieldNode) => name.value === '__typename'
 
-/** Returns the fields at the root of an operation and its fragments, without `__typename`. */
+/** Returns the root fields of an operation and its fragments, without `__typename`. */
 export function rootFieldsOf(document: DocumentNode, { selectionSet }: OperationDefinitionNode): FieldNode[] {
   const fragments = fragmentsOf(document)
   const seen = new Set<string>()
@@ -186,7 +186,7 @@ function measure(
     if (isTypename(node) && parent === root) return { values: 0, bytes: 0 }
     const field = parent && schema.getField(parent, node.name.value)
     const own: Sum = { values: 1, bytes: (node.alias ?? node.name).value.length + PUNCTUATION }
-    // The limits of a document restrict introspection.
+    // Introspection is restricted by the document limits, not by its cost.
     if (!field || isIntrospection(node)) return sum([own, { values: 0, bytes: SMALL_VALUE }])
     const size = sizeOf(field)
     if (!node.selectionSet) {
@@ -251,7 +251,7 @@ type PageArguments = Partial<Record<'first' | 'last' | 'limit' | 'offset', unkno
 const refuse = (field: string, problem: string) =>
   new DomainError('VALIDATION_FAILED', `${field}: ${problem}`, { details: { [field]: [problem] } })
 
-/** Ignores values of another type, which GraphQL’s own validation rejects. Throws VALIDATION_FAILED. */
+/** Throws VALIDATION_FAILED for an invalid page size. Ignores values of a wrong type, which GraphQL itself rejects. */
 function assertPage(given: PageArguments, { maxSize }: PageSize): void {
   for (const [name, size] of Object.entries(given)) {
     if (typeof size !== 'number') continue
@@ -260,5 +260,6 @@ function assertPage(given: PageArguments, { maxSize }: PageSize): void {
       throw refuse(name, `Ensure this value is ${maxSize} or less, the maximum page size.`)
     }
   }
-  if (given.first != null && given.last != null) throw refuse('last', 'Cannot be given together with "first".')
+  if (given.first != null && given.last != null)
+    throw refuse('last', 'The arguments "first" and "last" cannot be combined.')
 }

@@ -1,4 +1,4 @@
-/** Limits and checks of documents. Limits on the syntax are checked before validation, because validation is expensive. */
+/** Limits and checks of documents. The syntax limits are checked before validation, because validation is expensive. */
 import {
   type ASTNode,
   type ASTVisitor,
@@ -35,18 +35,18 @@ export const documentLimits = {
   tokens: 1_500,
   operations: 20,
   fragments: 50,
-  /** Fields, aliases and directives of a fragment count each time it is spread. */
+  /** Maximum number of fields. The content of a fragment counts each time the fragment is spread. */
   fields: 400,
   depth: 12,
   /** Nesting depth inside `__schema` and `__type`. The introspection query of common tools has depth 15. */
   schemaDepth: 20,
   aliases: 30,
   rootFields: 15,
-  /** `__schema` and `__type` at the root. Inside them, no field may have an alias. */
+  /** Maximum number of root fields `__schema` and `__type`. Fields inside them cannot have an alias. */
   introspections: 6,
   directives: 20,
   directivesAtOnePlace: 4,
-  /** Occurrences of one field in one selection set. */
+  /** Maximum number of occurrences of one field in one selection set. */
   repetitions: 5,
 } as const
 
@@ -54,10 +54,10 @@ type Limited = keyof typeof documentLimits
 
 const nouns: Partial<Record<Limited, string>> = {
   depth: 'levels of fields',
-  schemaDepth: 'levels of the description of the schema',
-  rootFields: 'fields at the root',
+  schemaDepth: 'levels of introspection',
+  rootFields: 'root fields',
   introspections: 'fields `__schema` and `__type`',
-  directivesAtOnePlace: 'directives at one place',
+  directivesAtOnePlace: 'directives on one element',
   repetitions: 'repetitions of a field',
 }
 
@@ -80,7 +80,7 @@ interface Measure {
 
 const nothing: Measure = { fields: 0, aliases: 0, directives: 0, depth: 0 }
 
-/** The depth limit that applies. Introspection queries are deeper than data queries. */
+/** Name of the depth limit for a selection. Introspection queries are deeper than data queries. */
 type DepthLimit = 'depth' | 'schemaDepth'
 
 function createMeter(document: DocumentNode) {
@@ -90,7 +90,7 @@ function createMeter(document: DocumentNode) {
   function ofFragment(name: string): Measure {
     const known = measured.get(name)
     if (known) return known
-    // A recursive fragment counts as zero here. Validation rejects it.
+    // A recursive fragment counts as zero, because validation rejects it later.
     measured.set(name, nothing)
     const fragment = fragments.get(name)
     const depthLimit = fragment?.typeCondition.name.value.startsWith('__') ? 'schemaDepth' : 'depth'
@@ -169,7 +169,7 @@ function assertDocumentFits(document: DocumentNode): void {
 const MAX_VALUES = 10_000
 const MAX_DEPTH = 2 * MAX_JSON_DEPTH
 
-/** Checks the variables of a request against the limits. Throws a GraphQLError, or VALIDATION_FAILED for invalid text. */
+/** Checks the variables of a request against the limits. Throws a GraphQLError or VALIDATION_FAILED. */
 export function assertVariablesFit(variables: unknown): void {
   if (typeof variables !== 'object' || variables === null) return
   let level: unknown[] = Object.values(variables)
@@ -193,7 +193,7 @@ const MAX_ERRORS = 8
 
 type Variables = Readonly<Record<string, unknown>>
 
-/** Checks of a document, in their order. */
+/** The checks of a document, in the order in which they run. */
 export type DocumentChecks = ReturnType<typeof createDocumentChecks>
 
 /** Creates the checks for a schema. `introspection`: true if introspection is allowed. */
@@ -208,10 +208,10 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
     },
     /** Validation rules in addition to those of the specification. */
     rules: introspection ? [ValidTextRule] : [NoIntrospectionRule, ValidTextRule],
-    /** Validates a document like graphql-js, but reports few errors. */
+    /** Validates a document like graphql-js, but stops after a few errors. */
     validate: (checked: GraphQLSchema, document: DocumentNode, rules = specifiedRules) =>
       validate(checked, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }),
-    /** Throws a GraphQLError or VALIDATION_FAILED if the operation requests too much. */
+    /** Throws a GraphQLError or VALIDATION_FAILED if the response could exceed the limits. */
     measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): DocumentCost {
       const cost = costOf(document, operation, variables)
       if (cost.values > answerLimits.values) {
@@ -227,7 +227,7 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
   }
 }
 
-/** Rejects introspection, except for the name of a type: errors about fragments also show whether a type exists. */
+/** Rejects introspection, except of type names: errors about fragments show anyway whether a type exists. */
 function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
   const isName = (node: SelectionNode) => node.kind === Kind.FIELD && /^(name|__typename)$/.test(node.name.value)
   return {

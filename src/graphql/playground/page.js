@@ -172,8 +172,8 @@ globalThis.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   }),
   defaultHeaders: JSON.stringify({ Authorization: 'token {{token}}' }),
   defaultEditorToolsVisibility: 'variables',
-  // Without this, GraphiQL would write the document into the page's URL, and from there into logs.
+  // Without this empty handler, GraphiQL would write the document into the page's URL, which servers log.
   onEditQuery() {},
-  // Runs after the editors contain the new tab.
+  // The timeout lets the editors show the new tab first.
   onTabChange: () => setTimeout(() => edit(complete)),
 })

@@ -1,4 +1,4 @@
-/** Serves GraphiQL with example tabs from local files. The page contains 9 MB of script, so it is rendered and compressed once. */
+/** Serves GraphiQL with example tabs from local files. The page has 9 MB of script, so it is compressed only once. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -25,10 +25,10 @@ const policyFor = (script: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** GraphiQL moves initial tabs while the pointer presses them, so that a click misses. */
+/** Style that keeps tabs still. GraphiQL moves the initial tabs during a click, so that the click misses. */
 const tabsStandStill = '.graphiql-tab { transform: none !important; }'
 
-/** On a narrow screen, document, response and tools are stacked. Side by side, the response would be unreadable. */
+/** Style for narrow screens. It stacks document, response and tools, because side by side they are unreadable. */
 const narrow = `@media (max-width: 48rem) {
   .graphiql-container { flex-direction: column-reverse; }
   .graphiql-container .graphiql-sidebar { flex-direction: row; width: auto; padding: 4px 8px; }
@@ -41,11 +41,11 @@ const narrow = `@media (max-width: 48rem) {
   #graphiql-session > .graphiql-response { flex: 2 1 0% !important; min-height: 0; }
 }`
 
-/** Returns a literal for an inline script. */
+/** Returns a value as a JavaScript literal for an inline script. */
 const literal = (value: unknown) => JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
 
 async function render() {
-  // Loaded on first use, which makes start-up half a second faster.
+  // The scripts are loaded on first use, which makes start-up half a second faster.
   const { css, editorWorkerService, favicon, graphqlWorker, js, jsonWorker } = await import(
     '@graphql-yoga/render-graphiql/graphiql'
   )

@@ -1,4 +1,4 @@
-/** Encryption of the webhook arguments of orders. Arguments may contain a valid access token. Empty arguments are stored as null. */
+/** Encryption of order arguments for webhooks, which may contain an access token. Empty arguments become null. */
 import type { EnvelopeCipher } from '../../keys/key-types.ts'
 import { LostKeyError } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
@@ -7,13 +7,13 @@ import type { Log } from '../../shared/log.ts'
 /** Returns the encryption context of an order's arguments. */
 export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`
 
-/** Maximum number of orders whose logged failures are remembered, to avoid duplicate log lines. */
+/** Maximum number of orders for which a logged failure is stored, to avoid duplicate log lines. */
 const MAX_LOGGED = 10_000
 
 /** Encrypts and decrypts arguments of orders. */
 export type ActionArgs = ReturnType<typeof createActionArgs>
 
-/** Creates the service that encrypts and decrypts order arguments. It logs a decryption failure once per order and process. */
+/** Creates the service that encrypts and decrypts order arguments. A decryption failure is logged once per order. */
 export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: EnvelopeCipher; log: Pick<Log, 'error'> }) {
   const logged = new Set<string>()
   /** Plain text of arguments that this process encrypted. It saves a decryption in the response to `createOrder`. */

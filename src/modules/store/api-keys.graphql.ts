@@ -35,13 +35,13 @@ const IssueApiKeyInput = builder.inputType('IssueApiKeyInput', {
   }),
 })
 
-const RevokeApiKeyInput = idInputType('RevokeApiKeyInput', 'The key to revoke.', 'Identifier of the key.')
+const RevokeApiKeyInput = idInputType('RevokeApiKeyInput', 'The API key to revoke.', 'Identifier of the API key.')
 
-const apiKeyField = ['apiKey', ApiKeyType, 'The record of the key.'] as const
-const RevokeApiKeyPayload = payloadType('RevokeApiKeyPayload', 'The revoked key.', apiKeyField)
+const apiKeyField = ['apiKey', ApiKeyType, 'The API key, without the secret.'] as const
+const RevokeApiKeyPayload = payloadType('RevokeApiKeyPayload', 'The revoked API key.', apiKeyField)
 const IssueApiKeyPayload = payloadType(
   'IssueApiKeyPayload',
-  'The new key.',
+  'The new API key.',
   apiKeyField,
   (t: PayloadFields<{ key: string }>) => ({
     key: t.exposeString(
@@ -59,7 +59,7 @@ builder.queryField('apiKeys', (t) =>
       type: ApiKeyType,
       cursor: 'id',
       ...pageOf(1000),
-      description: `All API keys, also revoked ones, newest first. Only for administrators. ${adminOnly}.`,
+      description: `All API keys, including revoked keys, newest first. Only for administrators. ${adminOnly}.`,
       args: { search: searchArg(t, 'the name or the prefix'), offset: offsetArg(t) },
       ...listResolvers(apiKeyReader.list, apiKeyReader.count),
     },
@@ -70,8 +70,8 @@ builder.queryField('apiKeys', (t) =>
 builder.mutationFields((t) => ({
   issueApiKey: t.field({
     type: IssueApiKeyPayload,
-    description: `Creates a key for a trusted service. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
-    args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'The key to create.' }) },
+    description: `Creates an API key for a trusted service. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
+    args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'The API key to create.' }) },
     resolve: showing('apiKey', async (query, { input }, context) => {
       const { id, key } = await issueApiKey(context, input)
       return { apiKey: await apiKeyReader.getByUuid(context, id, query()), key }
@@ -79,8 +79,8 @@ builder.mutationFields((t) => ({
   }),
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
-    description: `Revokes a key. Requests with it are no longer trusted. Only for administrators. ${adminOnly}, NOT_FOUND.`,
-    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }) },
+    description: `Revokes an API key. Requests with the key are no longer trusted. Only for administrators. ${adminOnly}, NOT_FOUND.`,
+    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The API key to revoke.' }) },
     resolve: showing('apiKey', async (query, { input }, context) => {
       const id = await revokeApiKey(context, input)
       return { apiKey: await apiKeyReader.getByUuid(context, id, query()) }

@@ -10,7 +10,7 @@ export const ApiKeyRecord = graphql(/* GraphQL */ `
   }
 `)
 
-const apiKeyRecord = objectOf('ApiKey', 'A key of a trusted service, without its secret.', {
+const apiKeyRecord = objectOf('ApiKey', 'An API key of a trusted service, without the secret.', {
   ...sameFields('ApiKey', { id: z.string(), name: z.string(), prefix: z.string(), created_at: moment }),
   ...sameFields('ApiKey', { revoked_at: moment.nullable() }),
 })
@@ -21,7 +21,7 @@ const newApiKeyRecord = apiKeyRecord
 
 const issue = defineRoute({
   ...post('store/api-keys', 'issueApiKey', 'Store', 'Issue an API key'),
-  description: 'Only this response shows the key.',
+  description: 'The API key is shown only in this response.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: objectOf('IssueApiKey', 'The trusted service that gets the key.', {
     name: same('IssueApiKeyInput.name', neededText(100)),

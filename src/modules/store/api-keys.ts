@@ -60,11 +60,11 @@ function newApiKey({ vault, idempotency }: IdempotentContext & Use<'vault'>, id:
   return `${secret.toString('hex', 0, PREFIX_BYTES)}.${secret.toString('base64url', PREFIX_BYTES)}`
 }
 
-/** Returns the API key that the first request with this idempotency key created. Throws IDEMPOTENCY_KEY_REUSED if that key was revoked. */
+/** Returns the API key that the first request created. Throws IDEMPOTENCY_KEY_REUSED if the API key was revoked. */
 async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: string): Promise<string> {
   const key = newApiKey(context, id)
   const [valid] = await context.database.query(findApiKeys, { hashes: [sha256(key)] })
-  if (!valid) throw resultNoLongerExists('the key that it made was revoked')
+  if (!valid) throw resultNoLongerExists('the API key that was created was revoked')
   return key
 }
 

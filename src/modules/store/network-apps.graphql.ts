@@ -35,7 +35,7 @@ const policyDescription = 'What happens to a paid order if the delivery of its w
 const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
   description: policyDescription,
   values: {
-    KEEP: { description: 'The order stays paid. The owner of the app settles it with the buyer.' },
+    KEEP: { description: 'The order stays paid. The owner of the app settles the order with the buyer.' },
     REFUND: { description: 'The buyer gets an automatic refund.' },
   } as const,
 })
@@ -68,15 +68,18 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
       description: policyDescription,
     }),
     isActive: t.boolean({
-      description: 'True while the app is sold.',
+      description: 'True while the app can be ordered.',
       resolve: ({ deactivatedAt }) => deactivatedAt === null,
     }),
-    deactivatedAt: t.expose('deactivatedAt', optionalTime('Time at which the sale ended. Null while the app is sold.')),
+    deactivatedAt: t.expose(
+      'deactivatedAt',
+      optionalTime('Time of the deactivation. Null while the app can be ordered.'),
+    ),
     createdAt: t.expose('createdAt', time('Time of creation.')),
     updatedAt: t.expose('updatedAt', time('Time of the last update.')),
     owner: t.relation('owner', {
       type: UserType,
-      description: 'The administrator who created the app and earns its sales.',
+      description: 'The administrator who created the app and receives the income from its orders.',
     }),
   }),
 })
@@ -84,10 +87,10 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
 const NetworkAppConnection = connectionOf(NetworkAppType, 'NetworkApp', ['a network app', 'network apps'])
 
 const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
-  description: 'Filter. All given conditions must match.',
+  description: 'Filter of network apps. All given conditions must match.',
   fields: (t) => ({
     name: t.string({
-      description: 'A part of the name. Case does not matter. An app with exactly this name comes first.',
+      description: 'Part of the name of the app, in any case. An app with exactly this name comes first.',
     }),
     isActive: t.boolean({
       description: 'True returns active apps, which can be ordered. False returns deactivated apps.',
@@ -96,7 +99,7 @@ const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
 })
 
 const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
-  description: 'The app to create.',
+  description: 'The network app to create.',
   fields: (t) => ({
     name: t.string({
       required: true,
@@ -124,7 +127,7 @@ const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
 })
 
 const UpdateNetworkAppInput = builder.inputType('UpdateNetworkAppInput', {
-  description: 'Changes of an app. Omitted fields do not change.',
+  description: 'Changes to a network app. Omitted fields do not change.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Identifier of the app.' }),
     name: t.string({ description: 'Name, 1 to 100 characters. Names are unique and case-insensitive.' }),
@@ -166,7 +169,7 @@ const secretField = (t: PayloadFields<{ webhookSecret: string | null }>) => ({
 const CreatePayload = payloadType('CreateNetworkAppPayload', 'The new app.', appField, secretField)
 const RotatePayload = payloadType('RotateWebhookSecretPayload', 'The app with its new secret.', appField, secretField)
 const UpdatePayload = payloadType('UpdateNetworkAppPayload', 'The changed app.', appField)
-const DeactivatePayload = payloadType('DeactivateNetworkAppPayload', 'The app whose sale ended.', appField)
+const DeactivatePayload = payloadType('DeactivateNetworkAppPayload', 'The deactivated app.', appField)
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
 
@@ -175,7 +178,7 @@ builder.queryFields((t) => ({
     type: NetworkAppType,
     nullable: true,
     description:
-      'A network app by its ID. Only administrators see apps that are no longer sold. Raises NOT_AUTHENTICATED, NOT_FOUND.',
+      'A network app by its ID. Only administrators can read deactivated apps. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the app.' }) },
     resolve: (query, _root, { id }, context) => networkAppReader.get(context, id, query),
   }),
@@ -185,7 +188,7 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'Network apps, newest first. An app with exactly the name of the filter comes first. Only administrators see apps that are no longer sold. ' +
+        'Network apps, newest first. An app with exactly the name of the filter comes first. Only administrators can read deactivated apps. ' +
         'Raises NOT_AUTHENTICATED.',
       args: {
         filter: t.arg({ type: NetworkAppFilter, description: 'Filter of the apps.' }),
@@ -202,7 +205,7 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createNetworkApp: t.field({
     type: CreatePayload,
-    description: `Creates a network app. You earn its sales. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
+    description: `Creates a network app. You receive the income from its orders. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
       const { id, webhookSecret } = await createNetworkApp(context, omitNullish(input))
@@ -222,7 +225,7 @@ builder.mutationFields((t) => ({
   rotateWebhookSecret: t.field({
     type: RotatePayload,
     description:
-      'Creates a new webhook secret. The previous one also signs calls for 24 hours. Only for administrators. ' +
+      'Creates a new webhook secret. For 24 hours, calls also have a signature with the previous secret. Only for administrators. ' +
       `${adminOnly}, NOT_FOUND, VALIDATION_FAILED if the app has no webhook.`,
     args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
@@ -232,7 +235,7 @@ builder.mutationFields((t) => ({
   }),
   deactivateNetworkApp: t.field({
     type: DeactivatePayload,
-    description: `Ends the sale of an app. Existing orders do not change. Only for administrators. ${adminOnly}, NOT_FOUND.`,
+    description: `Deactivates a network app. Nobody can order a deactivated app. Existing orders do not change. Only for administrators. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
       const id = await deactivateNetworkApp(context, input)

@@ -26,7 +26,7 @@ export const NetworkAppRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** Lower-case names of the policies for paid orders whose webhook delivery finally failed. */
+/** Lower-case names of the policies for paid orders whose webhook delivery failed permanently. */
 export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
 /** Lower-case names of the price modes. */
 export const priceMode = z.enum(['fixed'])
@@ -65,7 +65,7 @@ function priceModeFrom({ body }: RestRequest) {
 
 const create = defineRoute({
   ...post('store/network-apps', 'createNetworkApp', 'Store', 'Create a network app'),
-  description: 'You earn its sales. Only this response shows the secret of its webhook.',
+  description: 'You receive the income from its orders. The webhook secret is shown only in this response.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: objectOf('CreateNetworkApp', 'The network app to create.', {
     name: same('CreateNetworkAppInput.name', neededText(100)),
@@ -99,7 +99,7 @@ const create = defineRoute({
 const list = defineList({
   ...get('store/network-apps', 'listNetworkApps', 'Store', 'List network apps'),
   description:
-    'Newest first. An app with exactly the given `name` comes first. The list includes network apps that are no longer sold.',
+    'Lists network apps, including deactivated ones, newest first. An app with exactly the given `name` comes first.',
   filters: { name: same('NetworkAppFilter.name', z.string()).optional() },
   action: 'store:administer',
   record: networkAppRecord,
@@ -132,11 +132,15 @@ const read = defineRoute({
 const update = defineRoute({
   ...patch('store/network-apps/:id', 'updateNetworkApp', 'Store', 'Change a network app'),
   params: networkAppParam,
-  body: objectOf('UpdateNetworkApp', 'Omitted fields do not change. Null or an empty text removes the webhook.', {
-    ...sameFields('UpdateNetworkAppInput', { name: neededText(100).optional(), price: givenAmount.optional() }),
-    ...sameFields('UpdateNetworkAppInput', { webhook_url: givenWebhook.optional() }),
-    ...sameFields('UpdateNetworkAppInput', { delivery_failure_policy: deliveryFailurePolicy.optional() }),
-  }),
+  body: objectOf(
+    'UpdateNetworkApp',
+    'Changes to a network app. Omitted fields do not change. A null or empty URL removes the webhook.',
+    {
+      ...sameFields('UpdateNetworkAppInput', { name: neededText(100).optional(), price: givenAmount.optional() }),
+      ...sameFields('UpdateNetworkAppInput', { webhook_url: givenWebhook.optional() }),
+      ...sameFields('UpdateNetworkAppInput', { delivery_failure_policy: deliveryFailurePolicy.optional() }),
+    },
+  ),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {
@@ -157,8 +161,8 @@ const update = defineRoute({
 })
 
 const deactivate = defineCommand({
-  ...del('store/network-apps/:id', 'deactivateNetworkApp', 'Store', 'End the sale of a network app'),
-  description: 'Existing orders do not change.',
+  ...del('store/network-apps/:id', 'deactivateNetworkApp', 'Store', 'Deactivate a network app'),
+  description: 'Nobody can order a deactivated app. Existing orders do not change.',
   params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
@@ -172,7 +176,7 @@ const deactivate = defineCommand({
 const rotateSecret = defineRoute({
   ...post('store/network-apps/:id/rotate-secret', 'rotateWebhookSecret', 'Store'),
   summary: 'Create a new webhook secret of a network app',
-  description: 'Only this response shows the secret.',
+  description: 'The webhook secret is shown only in this response.',
   params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `

@@ -100,7 +100,7 @@ const filterInput = z
 
 export type NetworkAppFilter = z.input<typeof filterInput>
 
-/** Filter parameters. Null values are ignored. `onlySold`: true for callers who may not see apps that are no longer sold. */
+/** Filter parameters. Null values are ignored. `onlySold`: true for callers who may not read deactivated apps. */
 const filterParameters = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean, patterns: arrayOf(text) }
 const matchesSql = `name ilike all ($patterns) and ($name is null or position(lower($name) in lower(name)) > 0)
   and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
@@ -215,7 +215,7 @@ const changeStatement = <Parameters extends Record<string, SqlType<unknown>>>(
      select id from changed_app`,
   )
 
-/** Violates the unique index `network_apps_name_key` if the name is taken. Returns no row if the owner was deleted. */
+/** Inserts an app. Violates the index `network_apps_name_key` for a used name. Returns no row for a deleted owner. */
 const insertApp = changeStatement(
   'network_app_insert',
   { owner: uuid, name: text, price: numeric, url: orNull(text), secret: orNull(bytes), policy },
@@ -261,7 +261,7 @@ const findSecrets = statement(
    from network_apps where id = $app`,
 )
 
-/** The previous secret remains valid for 24 hours. `rotation`: ID of this rotation. Returns no row for an app without a webhook. */
+/** Replaces a webhook secret, which stays valid for 24 hours. Returns no row for an app without a webhook. */
 const rotateSecret = changeStatement('network_app_rotate_secret', { secret: bytes, rotation: text }, [
   'network-app.secret-rotated',
   `changed_app as (
@@ -287,7 +287,7 @@ const changeParams = (context: IdempotentContext, uuid: string) => ({
   ...auditorOf(context.actor),
 })
 
-/** Returns the UUID of the changed app. Throws NOT_FOUND. Throws VALIDATION_FAILED if the name is taken. */
+/** Returns the UUID of the changed app. Throws NOT_FOUND. Throws VALIDATION_FAILED if the name is already used. */
 async function changedBy(rows: Promise<{ id: string }[]>): Promise<string> {
   const [changed] = await rows.catch((error: unknown) => {
     if (violatedConstraint(error) !== 'network_apps_name_key') throw error
@@ -304,14 +304,14 @@ const newWebhookSecret = ({ vault }: Use<'vault'>, id: string, key?: string) =>
 const sealSecret = ({ envelopeCipher }: Use<'envelopeCipher'>, app: string, secret: string) =>
   envelopeCipher.seal(secret, webhookSecretContext(app))
 
-/** Returns the secret that the first request with this idempotency key created. Throws IDEMPOTENCY_KEY_REUSED if the secret was replaced. */
+/** Returns the secret that the first request created. Throws IDEMPOTENCY_KEY_REUSED if the secret was replaced. */
 async function replaySecret(context: SecretContext, app: string, id: string): Promise<string> {
   const { database, envelopeCipher, idempotency } = context
   const secret = newWebhookSecret(context, id, idempotency.key)
   const [row] = await database.query(findSecrets, { app })
   const stored = [row?.webhook_secret, row?.previous_secret].filter((sealed) => sealed != null)
   const valid = await Promise.all(stored.map((sealed) => envelopeCipher.open(sealed, webhookSecretContext(app))))
-  if (!valid.includes(secret)) throw resultNoLongerExists('the secret that it made was replaced')
+  if (!valid.includes(secret)) throw resultNoLongerExists('the secret that was created was replaced')
   return secret
 }
 
@@ -396,7 +396,7 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
   return { id: uuid, webhookSecret: secret ?? (await replaySecret(context, uuid, rotation)) }
 }
 
-/** Ends the sale of an app, and returns its UUID. Existing orders are not affected. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+/** Deactivates an app, and returns its UUID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
 export async function deactivateNetworkApp(context: IdempotentContext, { id }: { id: string }): Promise<string> {
   assertMay(context.actor, 'store:administer')
   const uuid = uuidFrom(id, 'app', 'Network app')

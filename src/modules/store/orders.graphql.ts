@@ -34,16 +34,16 @@ import { refundOrder, refundReader } from './refunds.ts'
 const OrderStatus = builder.enumType('OrderStatus', {
   description: 'Status of an order.',
   values: {
-    CREATED: { description: 'Not confirmed yet. Nothing was charged.' },
-    PENDING: { description: 'Paid. The webhook of the network app was not delivered yet.' },
-    SUCCESS: { description: 'Paid. The webhook was delivered, if the network app has one.' },
+    CREATED: { description: 'The order is not confirmed yet. Nothing was charged.' },
+    PENDING: { description: 'The order is paid. The webhook of the network app was not delivered yet.' },
+    SUCCESS: { description: 'The order is paid. The webhook was delivered, if the network app has one.' },
     FAILURE: {
       description:
-        'Paid. The delivery of the webhook failed permanently. The owner of the network app settles the order with the buyer.',
+        'The order is paid, but the delivery of the webhook failed permanently. The owner of the network app settles the order with the buyer.',
     },
-    EXPIRED: { description: 'Not confirmed in time. Nothing was charged.' },
-    CANCELLED: { description: 'Cancelled by the buyer before the payment.' },
-    REFUNDED: { description: 'Paid and completely refunded.' },
+    EXPIRED: { description: 'The order was not confirmed in time. Nothing was charged.' },
+    CANCELLED: { description: 'The buyer cancelled the order before the payment.' },
+    REFUNDED: { description: 'The order was paid and completely refunded.' },
   } as const,
 })
 
@@ -55,10 +55,10 @@ const RefundType = builder.prismaObject('Refund', {
   fields: (t) => ({
     id: t.field(publicId('refund', 'id', 'Identifier, as in `refund_01h2x…`.')),
     orderId: t.field(publicId('order', 'orderId', 'Identifier of the order.')),
-    num: t.expose('num', decimal('Refunded currency units.')),
-    points: t.expose('points', decimal('Refunded points.')),
+    num: t.expose('num', decimal('Amount refunded in currency units.')),
+    points: t.expose('points', decimal('Amount refunded in points.')),
     total: t.field({
-      ...decimal('Refunded points and currency units together.'),
+      ...decimal('Amount refunded in points and currency units.'),
       resolve: ({ num, points }) => add(num, points),
     }),
     reason: t.exposeString(
@@ -113,7 +113,10 @@ const commonFields = (t: OrderFields) => ({
   refunds: t.relation('refunds', recentRefunds),
   createdAt: t.expose('createdAt', time('Time of creation.')),
   paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
-  settledAt: t.expose('settledAt', optionalTime('Time at which the order reached its final status. Null before.')),
+  settledAt: t.expose(
+    'settledAt',
+    optionalTime('Time at which the order reached its final status. Null for an unfinished order.'),
+  ),
 })
 
 export const OrderType = builder.prismaObject('Order', {
@@ -146,7 +149,7 @@ export const OrderType = builder.prismaObject('Order', {
     numQuoted: t.expose('quotedNum', decimal(quoteDescription('Currency units'))),
     pointsRefunded: t.expose('pointsRefunded', decimal('Amount refunded in points.')),
     numRefunded: t.expose('numRefunded', decimal('Amount refunded in currency units.')),
-    totalRefunded: t.field(total('pointsRefunded', 'numRefunded', `${refundDescription} Never more than was paid.`)),
+    totalRefunded: t.field(total('pointsRefunded', 'numRefunded', `${refundDescription} At most the paid amount.`)),
     transferId: t.id({
       nullable: true,
       description: 'Identifier of the charge in your `transfers`. Null until the order is paid.',
@@ -179,7 +182,7 @@ const SaleConnection = connectionOf(
 )
 
 const SaleFilter = builder.inputType('SaleFilter', {
-  description: 'Filter. All given conditions must match.',
+  description: 'Filter of orders. All given conditions must match.',
   fields: (t) => ({
     networkAppId: t.id({ description: 'Returns only orders of this network app.' }),
     buyerId: t.id({ description: 'Returns only orders of this user.' }),
@@ -308,14 +311,17 @@ builder.queryField('refunds', (t) =>
 )
 
 export const RefundOrderInput = builder.inputType('RefundOrderInput', {
-  description: 'The refund to make.',
+  description: 'The refund to create.',
   fields: (t) => ({
     orderId: t.id({ required: true, description: 'Identifier of the order.' }),
     amount: t.field({
       type: 'Decimal',
       description: 'Amount to refund, more than 0. Defaults to the amount that is not refunded yet.',
     }),
-    reason: t.string({ required: true, description: 'Reason, at most 500 characters. The buyer can read the reason.' }),
+    reason: t.string({
+      required: true,
+      description: 'Reason of the refund, at most 500 characters. The buyer can read the reason.',
+    }),
   }),
 })
 
@@ -325,9 +331,9 @@ builder.mutationField('refundOrder', (t) =>
   t.field({
     type: RefundOrderPayload,
     description:
-      'Refunds a paid order, completely or in part, never more than was paid. Only for administrators. The buyer gets an e-mail, and the ' +
+      'Refunds the paid amount of an order, or a part of it. Only for administrators. The buyer gets an e-mail, and the ' +
       'webhook of the network app gets the event `order.refunded`. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.',
-    args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'The refund to make.' }) },
+    args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'The refund to create.' }) },
     resolve: showing('refund', async (query, { input }, context) => {
       const id = await refundOrder(context, omitNullish(input))
       return { refund: await refundReader.getByUuid(context, id, query()) }

@@ -29,7 +29,7 @@ export const OrderRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** REST names of the order statuses. Old clients know only four. An order that ended without the paid action has the status of a failure. */
+/** REST names of the order statuses. Old clients know only four, so all orders without success become `failure`. */
 const statuses = {
   ...({ CREATED: 'created', PENDING: 'pending', SUCCESS: 'success', FAILURE: 'failure' } as const),
   ...({ EXPIRED: 'failure', CANCELLED: 'failure', REFUNDED: 'failure' } as const),
@@ -41,7 +41,7 @@ const statusSchema = z
     '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
   )
 const argumentsSchema = anyObject.describe(
-  'Arguments for the webhook, as they were sent. An empty object if there were none.',
+  'Arguments for the webhook, as the client sent them. An empty object if the client sent none.',
 )
 const chargeSchema = z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.')
 
@@ -122,7 +122,7 @@ const confirmation = {
   apiKey: 'needed',
   params: orderParam,
   action: 'order:pay',
-  body: objectOf('ConfirmOrder', 'The maximum cost.', {
+  body: objectOf('ConfirmOrder', 'Limit of the cost of the order.', {
     max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional(),
   }),
 } as const
@@ -134,7 +134,7 @@ const quoteConfirmation = quoteRoute({
   path: 'quotes/network-app-orders/:id/confirm',
   operationId: 'quoteConfirmOrder',
   summary: 'Quote the payment of an order',
-  description: 'The cost of a paid order is 0.',
+  description: 'The quoted cost of an already paid order is 0.',
   inputOf: (request) => ({ confirmOrder: confirmationFrom(request) }),
 })
 
@@ -211,7 +211,7 @@ const refundRecord = objectOf('Refund', 'A refund of an order.', {
 
 const listRefunds = defineList({
   ...get('store/network-app-orders/:id/refunds', 'listRefunds', 'Orders', 'List the refunds of an order, oldest first'),
-  description: 'Only for its buyer and administrators.',
+  description: 'Only the buyer of the order and administrators can read the refunds.',
   params: orderParam,
   action: 'order:read',
   record: refundRecord,
@@ -232,7 +232,7 @@ const listRefunds = defineList({
 const refunding = {
   params: orderParam,
   action: 'store:administer',
-  body: objectOf('RefundOrder', 'The amount and the reason.', {
+  body: objectOf('RefundOrder', 'The amount and the reason of the refund.', {
     ...sameFields('RefundOrderInput', { amount: givenAmount.optional(), reason: neededText(500) }),
   }),
 } as const
@@ -257,7 +257,7 @@ const refund = defineRoute({
   ...refunding,
   ...post('store/network-app-orders/:id/refunds', 'refundOrder', 'Store', 'Refund an order, completely or in part'),
   description:
-    'Never more than was paid. The buyer gets an e-mail, and the webhook of the network app gets the event `order.refunded`.',
+    'Refunds at most the paid amount. The buyer gets an e-mail, and the webhook of the network app gets the event `order.refunded`.',
   errors: ['CONFLICT', 'UNABLE_TO_REFUND_ORDER'],
   operation: graphql(/* GraphQL */ `
     mutation RestRefundOrder($input: RefundOrderInput!) {

@@ -108,11 +108,11 @@ interface Offer extends Funds {
 const noSuchApp = () => new DomainError('INVALID_NETWORK_APP_NAME', 'There is no such network app.')
 
 const tooManyOpen = ({ open, free_in }: Offer) =>
-  new DomainError('TOO_MANY_OPEN_ORDERS', `You have ${open} orders to confirm: confirm or cancel one of them first.`, {
+  new DomainError('TOO_MANY_OPEN_ORDERS', `You have ${open} unconfirmed orders. Confirm or cancel one of them first.`, {
     ...(free_in !== null && { retryAfter: Math.max(1, free_in) }),
   })
 
-/** Returns all reasons why the order cannot be created. A creation throws the first one. A quote returns all of them. */
+/** Returns all errors that prevent the creation of an order. `createOrder` throws the first one. A quote lists all. */
 function offerProblems(offer: Offer, cost: string | undefined, { config }: Use<'config'>): DomainError[] {
   const problems = validateCharge('order', offer, { funds: offer, maxCost: cost })
   return offer.open >= config.limits['open-orders'] ? [...problems, tooManyOpen(offer)] : problems
@@ -132,7 +132,7 @@ export async function createOrder(
   assertTrusted(actor, { needed: true })
   const input = parse(createOrderInput, rawInput)
   const app = { app: fromId(input.networkApp, 'app')?.uuid ?? null, name: input.networkApp }
-  // A cancelled order makes room for the next one.
+  // Creating an order costs nothing, and cancelled orders do not count against the limit of open orders.
   context.idempotency.isFree = true
   let created: Order | undefined
   const uuid = await once(context, 'createOrder', input, async () => {
@@ -156,7 +156,7 @@ export async function createOrder(
   return created ?? orderReader.getByUuid(context, uuid)
 }
 
-/** Quotes `createOrder`: the price to pay at confirmation. Other errors are part of the quote. Throws only UNTRUSTED_CLIENT. */
+/** Quotes `createOrder`: the price to pay at confirmation. The quote lists all errors except UNTRUSTED_CLIENT. */
 export async function quoteCreateOrder(
   context: Use<'actor' | 'database' | 'config'>,
   rawInput: CreateOrderInput,
@@ -186,7 +186,7 @@ interface UnpaidOrder extends Funds {
   price: string
 }
 
-/** Returns all reasons why the order cannot be paid. A payment throws the first one. A quote returns all of them. */
+/** Returns all errors that prevent the payment of an order. `confirmOrder` throws the first one. A quote lists all. */
 function paymentProblems(order: UnpaidOrder, cost: string | undefined): DomainError[] {
   const problems = validateCharge('order', order, { funds: order, maxCost: cost })
   if (isExpired(order)) return [orderExpired(), ...problems]

@@ -16,7 +16,7 @@ interface RefundParts {
    * earlier refunds are `points_before` and `num_before`. The paid amounts are `points_paid` and `num_paid`.
    */
   from: string
-  /** SQL expression of the transfer's reference. The unique index on it prevents a second refund with the same reference. */
+  /** SQL expression of the transfer's reference. Its unique index prevents a second refund with the same reference. */
   reference: string
   /** SQL expressions for the columns of the refund. */
   record: { id: string; reason: string; refundedBy: string }

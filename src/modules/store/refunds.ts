@@ -1,4 +1,4 @@
-/** Refunds by administrators, and reads of all refunds. `webhooks/deliveries.sql.ts` refunds orders whose webhook failed. */
+/** Refunds by administrators, and reads of all refunds. `webhooks/deliveries.sql.ts` has the automatic refunds. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Prisma, Refund } from '../../db/prisma/client.ts'
@@ -121,7 +121,7 @@ export async function refundOrder(
   })
 }
 
-/** Quotes `refundOrder`. Other errors are part of the quote. Throws only NOT_AUTHENTICATED, PERMISSION_DENIED and NOT_FOUND. */
+/** Quotes `refundOrder` with all problems. Throws only NOT_AUTHENTICATED, PERMISSION_DENIED and NOT_FOUND. */
 export async function quoteRefundOrder(context: Reader, rawInput: RefundInput): Promise<RefundQuote> {
   assertMay(context.actor, 'store:administer')
   const { data, refusals } = inspect(refundInput, rawInput)

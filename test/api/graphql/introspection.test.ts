@@ -57,11 +57,11 @@ describe('introspection queries', () => {
       `query ($n: String!) { ${tenTimes('__type(name: $n) { ...T }')} } ${T}`,
       'fields `__schema` and `__type`',
     ],
-    ['a long chain of wrapped types', chain(documentLimits.schemaDepth), 'levels of the description of the schema'],
+    ['a long chain of wrapped types', chain(documentLimits.schemaDepth), 'levels of introspection'],
     [
       'a long chain in a fragment',
       `{ __schema { types { ...T } } } fragment T on __Type { ${'ofType { '.repeat(20)} name ${'} '.repeat(20)} }`,
-      'levels of the description of the schema',
+      'levels of introspection',
     ],
     ['circular types of fields', loop(3), 'Maximum introspection depth exceeded'],
     [

@@ -198,7 +198,7 @@ describe('invalid manifests of trusted documents', () => {
   it.each([
     ['is not valid JSON', '{', /is not valid JSON/],
     ['is a list', [], /is not a manifest/],
-    ['is empty', {}, /holds no documents/],
+    ['is empty', {}, /contains no documents/],
     ['is another JSON file', { name: 'annal', version: 1 }, /is not a manifest/],
     ['has no document texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
     ['uses @defer', { x: '{ me { id ... @defer { email } } }' }, /Unknown directive "@defer"/],

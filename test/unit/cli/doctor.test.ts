@@ -139,7 +139,7 @@ describe('annal doctor', () => {
     const { code, of, states } = await doctor({ DATABASE_URL: url.href }, 'database', 'migrations')
     expect([code, states.migrations]).toEqual([1, 'skipped'])
     const finding = expect.stringContaining('(datestyle is German, DMY)')
-    const fix = `Set them right: ALTER ROLE … SET datestyle = 'ISO'.`
+    const fix = `Change the settings: ALTER ROLE … SET datestyle = 'ISO'.`
     expect(of('database')).toMatchObject([{ state: 'error', finding, fix }])
   })
 

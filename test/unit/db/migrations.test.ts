@@ -143,7 +143,7 @@ describe('migrations', () => {
     await database.query('CREATE DATABASE untouched')
     const url = embedded.url.replace(/annal(?=\?|$)/, 'untouched')
     await expect(assertMigrated(url)).rejects.toThrow(
-      /lacks migrations .*start the server of this version or run `annal migrate`/,
+      /lacks migrations .*start the service of this version or run `annal migrate`/,
     )
     const client = new pg.Client({ connectionString: url })
     await client.connect()

@@ -38,7 +38,7 @@ it.each([
   'rejects a database whose sessions have another %s, before reading or creating anything',
   async (setting, value, shown) => {
     await operator.query(`alter database ${name} set ${setting} = ${value}`)
-    const told = `(${setting} is ${shown}). Set them right: ALTER ROLE … SET ${setting} = `
+    const told = `(${setting} is ${shown}). Change the settings: ALTER ROLE … SET ${setting} = `
     await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
     await expect(prepareDatabase(test.url)).rejects.toThrow(told)
   },
@@ -55,7 +55,7 @@ async function pretendVersion(number: number, version: string) {
 
 it('rejects an outdated PostgreSQL version before creating anything', async () => {
   await pretendVersion(170_004, '17.4')
-  const told = 'The database is of PostgreSQL 17.4, and Annal needs 18 or later. Upgrade the server'
+  const told = 'The database server is PostgreSQL 17.4, but Annal requires PostgreSQL 18 or later. Upgrade the server'
   await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
   await expect(prepareDatabase(test.url)).rejects.toThrow(told)
 })
@@ -81,7 +81,7 @@ it.each([
 it('reports an empty search path of the database', async () => {
   await operator.query(`alter database ${name} set search_path = ''`)
   await expect(prepareDatabase(test.url)).rejects.toThrow(
-    'No schema of the search path is there for this role (search_path is ""). Set it right: ALTER ROLE … SET search_path = public.',
+    'No schema in the search path of the database role exists (search_path is ""). Set a valid search path: ALTER ROLE … SET search_path = public.',
   )
 })
 
@@ -91,7 +91,7 @@ it('rejects a database that is not UTF-8 before creating a table', async () => {
   await operator.query(`create database ${name}_ascii template template0 encoding 'SQL_ASCII' locale 'C'`)
   try {
     await expect(prepareDatabase(url.href)).rejects.toThrow(
-      'The database is encoded in SQL_ASCII, and Annal needs UTF-8',
+      'The encoding of the database is SQL_ASCII, but Annal requires UTF-8',
     )
   } finally {
     await operator.query(`drop database ${name}_ascii`)

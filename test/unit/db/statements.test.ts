@@ -79,7 +79,7 @@ describe('statement declarations', () => {
 
   it('rejects two SQL statements with the same name', () => {
     statement('test_twice', {}, 'select')
-    expect(() => statement('test_twice', {}, 'select')).toThrow('Two statements are called test_twice.')
+    expect(() => statement('test_twice', {}, 'select')).toThrow('Two statements have the name test_twice.')
   })
 })
 
