@@ -76,7 +76,7 @@ export const builder = new SchemaBuilder<{
     nodesOnConnection: { description: 'The items of this page.' },
     nodeFieldOptions: { description: 'The item at the cursor.' },
     cursorFieldOptions: { description: 'Cursor of this item. Pass this value as `after` or `before`.' },
-    pageInfoFieldOptions: { description: 'Cursors of this page, and flags that show whether the list has more items.' },
+    pageInfoFieldOptions: { description: 'Cursors of this page, and flags that show if more items exist.' },
     hasNextPageFieldOptions: { description: 'True if more items follow.' },
     hasPreviousPageFieldOptions: { description: 'True if the list has items before this page.' },
     startCursorFieldOptions: { description: 'Cursor of the first item.' },
@@ -92,10 +92,7 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$in
 
 /** Input field of paid mutations that limits the charge. */
 export const maxCostField = (t: InputFields) =>
-  t.field({
-    type: 'Decimal',
-    description: 'Maximum total cost. A higher total is rejected with PRICE_EXCEEDS_MAX_COST.',
-  })
+  t.field({ type: 'Decimal', description: 'Maximum total. A higher total raises PRICE_EXCEEDS_MAX_COST.' })
 
 const count = new Intl.NumberFormat('en-US').format
 

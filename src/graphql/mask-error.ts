@@ -124,7 +124,7 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
     if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
       log().warn(
         { err: refusal.cause ?? refusal, code, reason: refusal.message },
-        'Request failed: a service is unavailable',
+        'Request failed: service unavailable',
       )
     return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code] ?? http)
   }

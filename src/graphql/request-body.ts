@@ -148,8 +148,7 @@ export function readUploadForm(
     if (entries.length > MAX_FILES)
       throw new DomainError('PAYLOAD_TOO_LARGE', `\`map\` has more than ${MAX_FILES} files.`)
     for (const [name, paths] of entries) {
-      if (!Array.isArray(paths) || paths.length === 0)
-        throw badForm('`map` must contain a list of paths for each file.')
+      if (!Array.isArray(paths) || paths.length === 0) throw badForm('`map` must list the paths of each file.')
       const upload = new Upload()
       broken.promise.catch((error) => upload.reject(error))
       for (const path of paths) place(operations, path, upload)

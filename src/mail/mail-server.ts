@@ -41,7 +41,7 @@ const rules: Rule[] = [
       (command === 'STARTTLS' && responseCode !== undefined) ||
       responseCode === 538 ||
       (responseCode === 530 && /TLS/i.test(response)),
-    finding: 'The mail server at {at} and SMTP_URL use different TLS modes',
+    finding: 'The mail server at {at} and SMTP_URL use different modes of TLS',
     fix: `Set SMTP_URL to ${TLS_FIRST} for a port that starts with TLS, or to ${STARTTLS} for a port with STARTTLS.`,
   },
   {

@@ -83,8 +83,7 @@ export const withoutRedaction = (log: Log): Log =>
   (log as unknown as Logger).child({}, { redact: [] }) as unknown as Log
 
 /**
- * Logs unhandled promise rejections, which are bugs in one request or job. Without this handler, Node would end the
- * process, and with it all other requests.
+ * Logs unhandled promise rejections, which are bugs in one request or job. Without this handler, Node would exit.
  */
 export const logUnhandledRejections = (log: Pick<Log, 'error'>) =>
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled promise rejection'))

@@ -65,20 +65,14 @@ export const metricTable = {
   annal_queue_capacity: process.gauge('Maximum number of concurrent operations of a queue of this process.', 'queue'),
   annal_queue_running: process.gauge('Running operations of a queue of this process.', 'queue'),
   annal_queue_waiting: process.gauge('Waiting operations of a queue of this process.', 'queue'),
-  annal_queue_rejected_total: process.counter(
-    'Operations that a queue rejected: it was full, or they waited too long.',
-    'queue',
-  ),
+  annal_queue_rejected_total: process.counter('Operations that a full or slow queue rejected.', 'queue'),
 
   annal_pool_size: process.gauge('Maximum number of database connections of this process.'),
   annal_pool_reserved: process.gauge('Database connections that lists never use.'),
   annal_pool_open: process.gauge('Open database connections.'),
   annal_pool_in_use: process.gauge('Database connections in use.'),
   annal_pool_waiting: process.gauge('Operations that wait for a database connection.'),
-  annal_read_fallbacks_total: process.counter(
-    'Reads that Prisma executed instead of the read compiler. Each is a bug.',
-    'read',
-  ),
+  annal_read_fallbacks_total: process.counter('Reads that the read compiler does not support: bugs.', 'read'),
   annal_process_stalls_total: process.counter('Times that this process was frozen for several seconds.'),
 
   annal_processes: database.gauge('Running processes of the installation, by role.', 'role'),
@@ -121,9 +115,7 @@ export const metricTable = {
     'Commits on their way to the chain: accepted, ready (signed by the author), signed (nonce reserved), broadcast, included (not final).',
     'state',
   ),
-  annal_relay_lag_seconds: database.gauge(
-    'Age of the oldest commit that is in no block, in seconds. 0 if there is none.',
-  ),
+  annal_relay_lag_seconds: database.gauge('Age of the oldest commit that is in no block, in seconds. 0 if none.'),
   annal_relay_commits_failing: database.gauge('Accepted commits that could not be signed and are retried.'),
   annal_relay_state: process.gauge('1 for the state of the relay of this process.', 'state'),
   annal_relay_step_age_seconds: process.gauge('Seconds since the last successful step of the relay of this process.'),

@@ -260,6 +260,5 @@ function assertPage(given: PageArguments, { maxSize }: PageSize): void {
       throw refuse(name, `Ensure this value is ${maxSize} or less, the maximum page size.`)
     }
   }
-  if (given.first != null && given.last != null)
-    throw refuse('last', 'The arguments "first" and "last" cannot be combined.')
+  if (given.first != null && given.last != null) throw refuse('last', '"first" and "last" cannot be combined.')
 }

@@ -71,10 +71,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
       description: 'True while the app can be ordered.',
       resolve: ({ deactivatedAt }) => deactivatedAt === null,
     }),
-    deactivatedAt: t.expose(
-      'deactivatedAt',
-      optionalTime('Time of the deactivation. Null while the app can be ordered.'),
-    ),
+    deactivatedAt: t.expose('deactivatedAt', optionalTime('Time of the deactivation. Null for an active app.')),
     createdAt: t.expose('createdAt', time('Time of creation.')),
     updatedAt: t.expose('updatedAt', time('Time of the last update.')),
     owner: t.relation('owner', {

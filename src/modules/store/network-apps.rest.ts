@@ -132,15 +132,11 @@ const read = defineRoute({
 const update = defineRoute({
   ...patch('store/network-apps/:id', 'updateNetworkApp', 'Store', 'Change a network app'),
   params: networkAppParam,
-  body: objectOf(
-    'UpdateNetworkApp',
-    'Changes to a network app. Omitted fields do not change. A null or empty URL removes the webhook.',
-    {
-      ...sameFields('UpdateNetworkAppInput', { name: neededText(100).optional(), price: givenAmount.optional() }),
-      ...sameFields('UpdateNetworkAppInput', { webhook_url: givenWebhook.optional() }),
-      ...sameFields('UpdateNetworkAppInput', { delivery_failure_policy: deliveryFailurePolicy.optional() }),
-    },
-  ),
+  body: objectOf('UpdateNetworkApp', 'Changes to an app. Null or an empty text removes the webhook URL.', {
+    ...sameFields('UpdateNetworkAppInput', { name: neededText(100).optional(), price: givenAmount.optional() }),
+    ...sameFields('UpdateNetworkAppInput', { webhook_url: givenWebhook.optional() }),
+    ...sameFields('UpdateNetworkAppInput', { delivery_failure_policy: deliveryFailurePolicy.optional() }),
+  }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {

@@ -113,10 +113,7 @@ const commonFields = (t: OrderFields) => ({
   refunds: t.relation('refunds', recentRefunds),
   createdAt: t.expose('createdAt', time('Time of creation.')),
   paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
-  settledAt: t.expose(
-    'settledAt',
-    optionalTime('Time at which the order reached its final status. Null for an unfinished order.'),
-  ),
+  settledAt: t.expose('settledAt', optionalTime('Time of the final status. Null while the status can change.')),
 })
 
 export const OrderType = builder.prismaObject('Order', {
@@ -318,10 +315,7 @@ export const RefundOrderInput = builder.inputType('RefundOrderInput', {
       type: 'Decimal',
       description: 'Amount to refund, more than 0. Defaults to the amount that is not refunded yet.',
     }),
-    reason: t.string({
-      required: true,
-      description: 'Reason of the refund, at most 500 characters. The buyer can read the reason.',
-    }),
+    reason: t.string({ required: true, description: 'Reason, at most 500 characters. The buyer can read the reason.' }),
   }),
 })
 

@@ -30,7 +30,7 @@ describe('GraphQL documents', () => {
       'aliases',
     ],
     ['root fields', `{ ${times(16, (i) => `field${i}`)} }`, 'root fields'],
-    ['root fields in a fragment', `{ ...A } fragment A on Query { ${times(16, (i) => `f${i}`)} }`, 'at the root'],
+    ['root fields in a fragment', `{ ...A } fragment A on Query { ${times(16, (i) => `f${i}`)} }`, 'root fields'],
     ['directives', `{ ${times(21, (i) => `f${i} @skip(if: true)`)} }`, 'directives'],
     ['directives on one element', `{ __typename ${'@aa'.repeat(10)} }`, 'directives on one element'],
     ['repetitions', `{ ${times(500, () => '__typename')} }`, 'repetitions'],
@@ -113,7 +113,7 @@ describe('size of a response', () => {
     ['first: -1', 'first', /0 or more/],
     ['last: -1', 'last', /0 or more/],
     ['offset: -1', 'offset', /0 or more/],
-    ['first: 1, last: 1', 'last', /together with "first"/],
+    ['first: 1, last: 1', 'last', /cannot be combined/],
   ])(
     'limits the size of each page, and names an invalid page argument in the error: %s',
     async (page, field, problem) => {

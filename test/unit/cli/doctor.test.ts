@@ -149,7 +149,7 @@ describe('annal doctor', () => {
     const newer = (await doctor({}, 'migrations')).of('migrations')
     await app.sql(`delete from _prisma_migrations where id = 'later'`)
     const finding = 'The database was migrated by a newer version of Annal (2099_later).'
-    expect(newer).toMatchObject([{ state: 'error', finding, fix: expect.stringContaining('Run that version') }])
+    expect(newer).toMatchObject([{ state: 'error', finding, fix: expect.stringContaining('Run the newer version') }])
     const last = '(select max(migration_name) from _prisma_migrations)'
     await app.sql(`update _prisma_migrations set rolled_back_at = now() where migration_name = ${last}`)
     const older = (await doctor({}, 'migrations')).of('migrations')

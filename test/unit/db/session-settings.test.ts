@@ -72,7 +72,7 @@ it.each([
   try {
     if (grant) await operator.query(`${grant} ${role}`)
     await expect(prepareDatabase(url.href)).rejects.toThrow(reason)
-    await expect(prepareDatabase(url.href)).rejects.toThrow('Make it the owner of the database and of what is in it')
+    await expect(prepareDatabase(url.href)).rejects.toThrow('Make the role the owner of the database and its objects')
   } finally {
     await operator.query(`drop owned by ${role}; drop role ${role}`)
   }
