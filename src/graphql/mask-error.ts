@@ -47,8 +47,7 @@ function refusedVariable(message: string) {
 
 /**
  * Returns a GraphQL message without the quoted values. A password in a wrong field must not appear in an error that
- * callers log. The error's location shows the position of the value. `reason` is the message of a custom scalar,
- * which contains no value.
+ * callers log. The error's location shows the position. `reason` is a custom scalar's message, which has no value.
  */
 export function withoutValues(message: string, reason?: string): string {
   const refused = refusedVariable(message)
@@ -122,10 +121,7 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   if (refusal) {
     const { code, details, shortfall, retryAfter } = refusal
     if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
-      log().warn(
-        { err: refusal.cause ?? refusal, code, reason: refusal.message },
-        'Request failed: service unavailable',
-      )
+      log().warn({ err: refusal.cause ?? refusal, code, reason: refusal.message }, 'Request failed: service outage')
     return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code] ?? http)
   }
   const cause = from?.originalError ?? error
