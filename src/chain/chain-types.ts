@@ -1,13 +1,13 @@
 import type { Verification } from '../../packages/verify/src/verification.ts'
 import type { Query } from '../db/sql.ts'
 
-/** Histories on the chain. `readTree` returns the bytes of a tree; undefined when the caller must not read it. */
+/** Asset histories on the chain. `readTree` returns the bytes of a tree, or undefined if the caller may not read it. */
 export interface Histories {
-  /** Returns the chain and the registry. Undefined before the first commit. Does not call the node. */
+  /** Returns the chain ID and the registry's address without calling the node. Undefined before the first commit. */
   place(): Promise<{ chainId: number; registry: string } | undefined>
-  /** Verifies a history. Missing answers make it unsettled. Throws CONFLICT while there is no registry. */
+  /** Verifies a history. The verdict is UNSETTLED if responses are missing. Throws CONFLICT if there is no registry. */
   verify(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): Promise<Verification>
-  /** Returns the proof of a history as a CAR. Throws UNAVAILABLE, CONFLICT before the first chunk. */
+  /** Returns the proof of a history as a CAR file. Throws UNAVAILABLE and CONFLICT before the first chunk. */
   prove(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): AsyncGenerator<Uint8Array>
 }
 
@@ -16,13 +16,13 @@ export interface Chain {
   explorerUrl(transactionHash: string): string | null
 }
 
-/** The coins of users. The optional module `coins` implements it. */
+/** Operations on the coins of users. The optional module `coins` implements this interface. */
 export interface Coins {
-  /** Returns the address and the balance in wei. The balance is undefined if the node does not answer. */
+  /** Returns the treasury's address and balance in wei. The balance is undefined if the node does not respond. */
   treasury(): Promise<{ address: string; balance: bigint | undefined }>
   /** Quotes the transfer of `value` wei from the treasury to an address that a user entered. Throws UNAVAILABLE. */
   quote(to: string, value: bigint): Promise<QuotedTransfer>
-  /** Signs transfers of all coins at a user's address, before the key is destroyed. Throws UNAVAILABLE. */
+  /** Signs transfers of all coins at a user's address before the user's key is destroyed. Throws UNAVAILABLE. */
   signLastTransfers(userId: string): Promise<LastTransfers>
 }
 
@@ -31,11 +31,11 @@ export interface QuotedTransfer {
   address: string
   fee: string
   gasLimit: number
-  /** Reason why nothing can be sent to the address, in a sentence. */
+  /** Reason why no coins can be sent to the address, as a sentence. */
   refusal?: string
 }
 
 export interface LastTransfers {
-  /** Stores the transfers when the account is deleted. Returns false if the coins changed: sign again. */
+  /** Stores the transfers when the account is deleted. If it returns false, the coins changed: sign again. */
   store(query: Query): Promise<boolean>
 }

@@ -8,7 +8,7 @@ import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus, transactionsOfSql } from './relay/relay.sql.ts'
 import type { ReceiptReply } from './rpc.ts'
 
-/** `created_at` is in Unix seconds. `hashes` are those of all transactions that were signed for the commit here. */
+/** `created_at`: Unix seconds. `hashes`: all transactions that this installation signed for the commit. */
 const commitColumns = {
   ...{ commit_id: uuid, nid: text, status: commitStatus, tree_cid: text, created_at: float, committer: text },
   ...{ transaction_hash: orNull(text), hashes: arrayOf(text) },
@@ -43,15 +43,15 @@ export type ChainFinding = { id: string; sentence: string; rows: object[]; isNot
 const sentences = {
   H1: 'Every commit that counts as included or final is on the chain.',
   H2: 'No commit is on the chain twice.',
-  H3: 'No commit was refunded that is on the chain.',
-  H4: 'The chain has no commit of ours that the database does not know. After a restore: what was made since the backup.',
+  H3: 'No refunded commit is on the chain.',
+  H4: 'The database has every commit that our relay accounts wrote to the chain. After a restore, commits since the backup are missing.',
 } as const
 type Id = keyof typeof sentences
 
 /** Returns the key that identifies a commit on the chain. Two commits created in the same second can share it. */
 const commitKey = (tree: string, time: number, committer: string) => `${tree} ${time} ${committer}`
 
-/** Returns one finding per check, with at most `most` rows each. Throws UNAVAILABLE if the chain does not answer. */
+/** Returns one finding per check, with at most `most` rows each. Throws UNAVAILABLE if the node does not respond. */
 export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
   const { database, registry, recorders } = check
   const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [] }
@@ -83,27 +83,28 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
       const transaction = row.transaction_hash!
       const isPlaced = row.status === 'INCLUDED' || row.status === 'FINAL'
       if (isPlaced && !signed.includes(transaction) && !(await isMined(check, transaction)))
-        add('H1', { ...subject, transaction, problem: `${row.status}, and the chain does not have it` })
+        add('H1', { ...subject, transaction, problem: `The commit is ${row.status}, but the chain does not have it.` })
       if (row.status === 'FAILED') failed.push({ ...subject, key, signed })
     }
   for (const { key, signed, ...subject } of failed) {
     const transaction = signed[0] ?? eventsByKey.get(key)?.find((event) => !ours.has(event))?.transactionHash
-    if (transaction) add('H3', { ...subject, transaction, problem: 'refunded, and on the chain' })
+    if (transaction) add('H3', { ...subject, transaction, problem: 'The commit was refunded, but it is on the chain.' })
   }
   for (const [key, same] of eventsByKey) {
     const wanted = known.get(key) ?? 0
     const transactions = same.map(({ transactionHash }) => transactionHash)
-    if (wanted > 0 && same.length > wanted) add('H2', { transactions, problem: `${same.length} times for ${wanted}` })
+    if (wanted > 0 && same.length > wanted)
+      add('H2', { transactions, problem: `The chain has ${same.length} events for ${wanted} commits.` })
     if (wanted > 0) continue
     for (const event of same) if (!ours.has(event)) add('H4', describeUnknown(event))
   }
-  // H4 is only a note: entries on the chain cannot be removed, and they do no harm.
+  // H4 is only a note: commits on the chain cannot be removed, and additional commits do no harm.
   return (Object.keys(sentences) as Id[]).map((id) => ({
     ...{ id, sentence: sentences[id], rows: found[id], isNote: id === 'H4' },
   }))
 }
 
-/** Returns the events of a transaction that belong to a commit: those with its key, or the only event. */
+/** Returns the events of a transaction that belong to a commit: the events with its key, or else the only event. */
 const eventsOf = (events: readonly ChainCommit[], key: string) =>
   events.length === 1 ? events : events.filter((event) => eventKey(event) === key)
 
@@ -121,7 +122,7 @@ const describeUnknown = ({ transactionHash: transaction, blockNumber: block, com
   }),
 })
 
-/** Returns true if the transaction is on the chain. It may have been included after its range was read. */
+/** Returns true if a transaction is on the chain. A block may include it after its block range was read. */
 async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean> {
   const receipt = await registry.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', hash)
   return receipt !== null && receipt.logs.length > 0

@@ -17,7 +17,7 @@ interface CompilerOutput {
   contracts?: { [file: string]: { [contract: string]: { abi: unknown; evm: { bytecode: { object: string } } } } }
 }
 
-/** Returns the exact text of the artefact. Throws the compiler's messages when the source does not compile cleanly. */
+/** Returns the exact text of `registry.json`. Throws the compiler's messages if the source has errors or warnings. */
 export const compile = async (): Promise<string> => {
   const input = {
     language: 'Solidity',
@@ -34,7 +34,9 @@ export const compile = async (): Promise<string> => {
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as CompilerOutput
   const contract = output.contracts?.[SOURCE]?.[CONTRACT]
   if (output.errors?.length || !contract) {
-    throw new Error(output.errors?.map((each) => each.formattedMessage).join('\n') ?? 'The compiler returned nothing.')
+    throw new Error(
+      output.errors?.map((each) => each.formattedMessage).join('\n') ?? 'The Solidity compiler returned no output.',
+    )
   }
   const { evmVersion, optimizer } = input.settings
   const compiler = { version: solc.version(), evmVersion, optimizer }

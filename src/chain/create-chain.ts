@@ -19,13 +19,13 @@ export type ChainConnection = Awaited<ReturnType<typeof createChain>>
 const relayAddresses = ({ chain }: Config): string[] =>
   (chain.relayKeys ?? [embedded.developmentKey]).map((key) => createRelayAccount(key).address)
 
-/** Returns the addresses of this installation's relay accounts: current, earlier, or used by any commit. */
+/** Returns the addresses of this installation's relay accounts: configured ones, earlier ones, and those of commits. */
 export const recordersOf = async (
   config: Config,
   { database }: Pick<Infrastructure, 'database'>,
 ): Promise<string[]> => [...(await findRecorders(database, [...relayAddresses(config), ...config.chain.earlierRelays]))]
 
-/** Starts or joins the embedded chain. Throws FixableError if its folder is foreign, or lost its chain. */
+/** Starts or joins the embedded chain. Throws FixableError if its folder is another installation's or has no chain. */
 async function startChain(infrastructure: Infrastructure) {
   const { config, database, installationId: owner } = infrastructure
   const { dir } = config
@@ -55,7 +55,7 @@ function startAnvil({ config, log, isService }: Infrastructure) {
   return embedded.startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth, isService })
 }
 
-/** Throws ConfigError if this start would deploy a registry that the operator did not allow. */
+/** Throws ConfigError if this start would deploy a registry contract without the operator's permission. */
 export async function assertRegistryChosen(
   { chain }: Config,
   { database }: Pick<Infrastructure, 'database'>,
@@ -66,7 +66,7 @@ export async function assertRegistryChosen(
   throw new ConfigError([NO_REGISTRY_CHOSEN])
 }
 
-/** Connects to the chain. Starts the embedded chain if no node is configured. Nothing else is started yet. */
+/** Connects to the chain. Starts the embedded chain if no node is configured. Does not start background tasks. */
 export async function createChain(infrastructure: Infrastructure, publicUrl: string) {
   const { config, database, contentStore } = infrastructure
   const { meter, tracer } = infrastructure.telemetry
@@ -82,7 +82,7 @@ export async function createChain(infrastructure: Infrastructure, publicUrl: str
     ...{ rpcUrl: rpcUrl ?? anvil!.rpcUrl, chainId: id ?? anvil?.chainId, database, tracer },
     ...{ address: registryAddress, start: registryBlock },
   })
-  // The embedded chain has one node, so what that node does not have is lost.
+  // The embedded chain has one node, so a block that the node lacks is lost.
   const doubtPatience = anvil ? 3_000 : undefined
   const relay = createRelay({
     ...infrastructure,

@@ -9,7 +9,7 @@ import { type FeeMarket, larger, smaller } from './transaction.ts'
 import { readView } from './view.ts'
 
 export type GasQuote = ReturnType<typeof createGasQuote>
-/** Gas of a commit until the gas of a real one is known: a single registration in its transaction. */
+/** Assumed gas of a commit until a real one is known: the gas of a transaction with one registration. */
 const USUAL_GAS = 110_000n
 
 const readQuote = statement(
@@ -32,7 +32,7 @@ const readGas = statement(
    from (select gas_used from commit_relays order by commit_id desc limit 1000) newest where gas_used is not null`,
 )
 
-/** Computes the fee for `gas` in wei, rounded up to two digits. Keeps a previous fee within 10 %. */
+/** Computes the fee for `gas` in wei, rounded up to two digits. Keeps a previous fee that differs by at most 10 %. */
 export const quoteGas = (
   gas: bigint,
   { nextBaseFee, tip }: FeeMarket,
@@ -46,7 +46,7 @@ export const quoteGas = (
   return isClose && before >= least && before <= most ? before : fee
 }
 
-/** Creates a quote. `first` is used until the fee was read from the database. */
+/** Creates the gas quote. It returns `first` until it has read the fee from the database. */
 export function createGasQuote(
   database: Database,
   registry: Registry,
@@ -56,7 +56,7 @@ export function createGasQuote(
   let current = larger(limits.least, smaller(limits.most, toUnits(bounds.first)))
   return {
     current: (): string => fromUnits(current),
-    /** Updates the fee if it is older than 30 seconds. Throws UNAVAILABLE and keeps the previous fee. */
+    /** Updates the fee if it is older than 30 seconds. If it throws UNAVAILABLE, the previous fee stays. */
     async look(): Promise<void> {
       const [known] = await database.query(readQuote)
       if (known) current = larger(limits.least, smaller(limits.most, toUnits(known.fee)))

@@ -8,7 +8,7 @@ import { isPrivate, pointFromScalar, signRecoverable } from 'tiny-secp256k1'
 export type RelayAccount = { address: string; privateKey: Uint8Array }
 
 const addressOf = (privateKey: Uint8Array): string | undefined => {
-  // The two coordinates of the public key, 64 bytes.
+  // The public key is the two coordinates of a point, 64 bytes.
   const publicKey = isPrivate(privateKey) ? pointFromScalar(privateKey, false)?.subarray(1) : undefined
   return publicKey && getAddress(toHex(keccak256(publicKey).subarray(12)))
 }
@@ -18,11 +18,11 @@ export const createKeyPair = (): RelayAccount => {
   const privateKey = new Uint8Array(randomBytes(32))
   const address = addressOf(privateKey)
   // The probability of an invalid key is about 2^-128, so there is no retry.
-  if (address === undefined) throw new Error('The random bytes are no private key.')
+  if (address === undefined) throw new Error('The random bytes are not a valid private key.')
   return { address, privateKey }
 }
 
-/** Signs a text with EIP-191 `personal_sign`. The 0x-prefixed signature is deterministic. */
+/** Signs a text with EIP-191 `personal_sign`. Returns a deterministic signature with the prefix 0x. */
 export const signText = (privateKey: Uint8Array, text: string): string => {
   const bytes = Buffer.from(text)
   const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`)
@@ -35,11 +35,11 @@ export const createRelayAccount = (privateKey: string): RelayAccount => {
   const digits = privateKey.startsWith('0x') ? privateKey.slice(2) : privateKey
   const bytes = /^[0-9a-f]{64}$/i.test(digits) ? Buffer.from(digits, 'hex') : undefined
   const address = bytes && addressOf(bytes)
-  if (!address) throw new Error('A relay key is not a private key: expected 64 hex digits, with or without 0x.')
+  if (!address) throw new Error()
   return { address, privateKey: bytes }
 }
 
-/** Returns 0x-prefixed hex digits. The conversion of ethers is slower because it handles each byte separately. */
+/** Returns bytes as hex digits with the prefix 0x. `hexlify` of ethers is slower: it converts each byte separately. */
 export const toHex = (bytes: Uint8Array): string =>
   `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
 
@@ -47,9 +47,9 @@ export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
 const hasher = await createKeccak(256)
 export const keccak256 = (bytes: Uint8Array): Uint8Array => hasher.init().update(bytes).digest('binary')
 
-/** Signs a hash of 32 bytes deterministically (RFC 6979), with the lower `s` value. Throws TypeError. */
+/** Signs a hash of 32 bytes deterministically (RFC 6979), with the lower `s` value. Throws TypeError if invalid. */
 export const signHash = (hash: Uint8Array, privateKey: Uint8Array) => {
   const { signature, recoveryId } = signRecoverable(hash, privateKey)
-  // IDs 2 and 3 would mean an x coordinate above the curve's order. The probability is negligible.
+  // Recovery IDs 2 and 3 mean an x coordinate above the curve's order. The probability is negligible.
   return { r: signature.subarray(0, 32), s: signature.subarray(32), yParity: recoveryId === 1 ? 1 : 0 }
 }

@@ -1,4 +1,4 @@
-/** Leases for work of one process (decision 42). Each write checks the lease in its transaction. */
+/** Leases for work that only one process may do (decision 42). Each write checks the lease in its transaction. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { DatabaseClient } from '../db/database-client.ts'
@@ -14,7 +14,7 @@ export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
-/** Returns SQL that sets up the session. The timeouts end the session of a holder that froze. */
+/** Returns the SQL settings of a lease holder's session. Their timeouts end the session of a frozen process. */
 const sessionSettings = (holder: string, duration: number) => `
   set application_name = '${sessionOf(holder)}';
   set idle_in_transaction_session_timeout = ${duration / 2}; set lock_timeout = 2000;
@@ -23,14 +23,14 @@ const sessionSettings = (holder: string, duration: number) => `
 const isLocked = (error: unknown) => (error as { code?: string }).code === '55P03'
 
 interface LeaseOptions {
-  /** Connection URL of the server, without a pooler that shares sessions between statements. */
+  /** Connection URL of the PostgreSQL server. It must not be a pooler in statement mode. */
   databaseUrl: string
   log: Log
   /** Time in milliseconds from the last renewal to expiry. Default: 20,000. */
   duration?: number
 }
 
-/** Creates leases. Renews them every quarter of their duration. Any error loses them. */
+/** Creates the leases of a process. Renews them every quarter of their duration. Any error releases them. */
 export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOptions) {
   const holder = randomUUID()
   const held = new Map<string, string>()
@@ -43,8 +43,7 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
   const drop = (lost: pg.Client, error?: Error) => {
     if (client !== lost) return
     client = undefined
-    if (held.size > 0)
-      log.warn({ err: error }, 'Lost the database connection that holds the leases; acquiring them again')
+    if (held.size > 0) log.warn({ err: error })
     held.clear()
     lost.end().catch(() => {})
   }
@@ -72,7 +71,7 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
     async (wanted: Statement<never, unknown>, given?: unknown) =>
       (await client.query({ name: wanted.name, text: wanted.text, values: valuesOf(wanted, given) })).rows
 
-  /** Runs operations one after the other. After an error the session's state is unknown: drops it. */
+  /** Runs operations one after the other. Closes the session after an error, because its state is unknown. */
   const guarded = <T>(work: (on: pg.Client) => Promise<T>): Promise<T> => {
     const next = queue.then(async () => {
       if (isClosed) throw new Error('The leases were released.')
@@ -99,7 +98,8 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
   /** Runs a transaction under the lease. Throws LeaseLostError if another process has it. */
   const transaction = <T>(name: string, work: (query: Query) => Promise<T>): Promise<T> => {
     const epoch = held.get(name)
-    if (epoch === undefined) return Promise.reject(new LeaseLostError(`The lease ${name} is not held any more.`))
+    if (epoch === undefined)
+      return Promise.reject(new LeaseLostError(`This process no longer holds the lease ${name}.`))
     return guarded(async (on) => {
       await on.query('begin')
       const query = queryOn(on)
@@ -126,7 +126,7 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
       })
     },
     transaction,
-    /** Runs a single statement under the lease, like `transaction`. */
+    /** Runs a single statement in a transaction under the lease. Throws LeaseLostError if another process has it. */
     write: <Parameters, Row>(
       name: string,
       statement: Statement<Parameters, Row>,
@@ -147,10 +147,10 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
   }
 }
 
-/** Returns the session name of a holder. If no session has this name, the holder's process has ended. */
+/** Returns the session name of a lease holder. If no session has this name, the holder's process has ended. */
 const sessionOf = (holder: string) => `annal relay ${holder}`
 
-/** SQL for the expiry of a renewed lease, `duration` milliseconds from now by the database clock. */
+/** SQL for the expiry time of a renewed lease: `duration` milliseconds from now by the database clock. */
 const end = `clock_timestamp() + $duration * interval '1 millisecond'`
 
 /** Acquires a lease and increments its epoch. Returns no row if another process holds it. */
@@ -171,7 +171,7 @@ const holdLease = statement(
   `update leases set expires_at = ${end} where name = $name and holder = $holder and epoch = $epoch returning name`,
 )
 
-/** Renews leases. `names` and `epochs` are parallel arrays. Returns the leases that are still held. */
+/** Renews leases. `names` and `epochs` are parallel arrays. Returns the leases that the holder still has. */
 const renewLeases = statement(
   'lease_renew',
   {

@@ -15,9 +15,9 @@ export interface Poller {
 export const idle: Poller = { start() {}, async stop() {} }
 
 export interface PollerOptions {
-  /** Returns the pause in milliseconds. An error is logged once per outage, and the step is repeated. */
+  /** Runs one step. Returns the pause until the next one (ms). After an error, the step is repeated. */
   step(): Promise<number>
-  /** Aborted when the task is stopped. `step` must end soon after that. */
+  /** Signal that is aborted when the task is stopped. `step` must end soon after the abort. */
   stopping: AbortController
   close?(): Promise<void>
   log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -25,7 +25,7 @@ export interface PollerOptions {
   onFailure?(reason: string): void
   /** Maximum retry delay in milliseconds. The delay starts at 500 ms and doubles. */
   longestBackoff?: number
-  /** Pause after a wake-up in milliseconds, so that work that arrives together is handled in one step. */
+  /** Pause after a wake-up, in milliseconds. One step then handles all work that arrived during the pause. */
   wakeDelay?: number
 }
 
@@ -80,19 +80,19 @@ export function createPoller(options: PollerOptions): Poller & { wake(): void } 
 
 export interface Problem {
   message: string
-  /** The exact cause. A different reason is a different problem. */
+  /** Exact cause of the problem. The same message with a different reason is a different problem. */
   reason?: string
   fields?: object
 }
 
 export type LogDeduper = ReturnType<typeof createLogDeduper>
 
-/** Decides when to log a recurring problem: once per outage, at most every ten minutes, even if it ends and returns. */
+/** Decides when to log a recurring problem: once per outage, and at most once in ten minutes if outages recur. */
 export function createLogDeduper() {
   const throttle = createLogThrottle(600_000)
   let outage: { current: string; since: number; failures: number; isLogged: boolean } | undefined
   return {
-    /** Records a failure. Returns true if it should be logged. */
+    /** Records a failure. Returns true if the caller should log the failure. */
     fails({ message, reason = '' }: Problem): boolean {
       const text = `${message} ${reason}`
       outage ??= { current: '', since: performance.now(), failures: 0, isLogged: false }
@@ -103,7 +103,7 @@ export function createLogDeduper() {
       outage.isLogged ||= isDue
       return isDue
     },
-    /** Records a success. Returns the outage that ended, if it was logged. */
+    /** Records a success. Returns the outage that ended, or undefined if that outage was not logged. */
     recovers(): { failures: number; downSeconds: number } | undefined {
       const ended = outage
       outage = undefined
@@ -113,7 +113,7 @@ export function createLogDeduper() {
   }
 }
 
-/** Logs a problem once per outage. Without a problem, logs `recovered` if an outage ended. */
+/** Logs a problem once per outage. If `problem` is undefined and an outage ended, logs `recovered`. */
 export function logOnce(
   log: Pick<Log, 'info' | 'warn'>,
   deduper: LogDeduper,
@@ -130,10 +130,10 @@ export function logOnce(
   }
 }
 
-/** Share of event loop time used by other work above which the process counts as busy. */
+/** The process counts as busy if other work uses more than this share of the event loop's time. */
 const BUSY_SHARE = 0.5
 const WINDOW_MS = 50
-/** Returns the pause in milliseconds after a task of `spent` milliseconds, while the process is busy. */
+/** Returns the pause of a busy process after a task of `spent` milliseconds, in milliseconds. */
 export const restAfter = (spent: number) => Math.min(spent * 15, 60)
 export type CpuThrottle = ReturnType<typeof createCpuThrottle>
 
@@ -143,7 +143,7 @@ export function createCpuThrottle() {
   let ownTime = 0
   let isBusy = false
   return {
-    /** Runs one short task, then yields to the event loop. Yields for longer while the process is busy. */
+    /** Runs one short task, then yields to the event loop. Yields longer if the process is busy. */
     async run<T>(work: () => Promise<T>): Promise<T> {
       const start = performance.now()
       const result = await work()

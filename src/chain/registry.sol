@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.30;
 
-/// What a registry offers beyond ERC-7053. ERC-165 tells whether it does.
+/// Optional extension of an ERC-7053 registry. Registries report through ERC-165 that they support it.
 interface ICommitBatch {
     function commitBatch(string[] calldata assetCids, string[] calldata commitData)
         external
         returns (uint256 blockNumber);
 }
 
-/// A registry of commits after ERC-7053. It has no owner and no switch: whoever pays the gas may commit, and readers
-/// choose by `recorder` whom they trust.
+/// A registry of commits according to ERC-7053. It has no owner and cannot be paused. Anyone who pays the gas may
+/// commit, and readers trust commits by their `recorder`.
 contract CommitRegistry is ICommitBatch {
-    /// Only the hash of `assetCid` stands in the log's topics; `commitData` is readable.
+    /// The topics of the log contain only the hash of `assetCid`. The data of the log contains `commitData` as text.
     event Commit(address indexed recorder, string indexed assetCid, string commitData);
 
-    /// As many assets as commits are needed.
+    /// `commitBatch` was called with lists of different lengths.
     error LengthsDiffer(uint256 assetCids, uint256 commitData);
 
-    /// The blocks that hold commits of an asset, each once, oldest first: readers ask every block that stands here for its events.
+    /// The blocks that contain commits of an asset, each once, oldest first. Readers read the events of these blocks.
     mapping(string assetCid => uint256[]) private commits;
 
     function commit(string calldata assetCid, string calldata commitData) external returns (uint256 blockNumber) {
@@ -25,7 +25,7 @@ contract CommitRegistry is ICommitBatch {
         return block.number;
     }
 
-    /// The same as one `commit` after another, in this order: each with its own event, all or none.
+    /// Writes several commits in this order, each with its own event. Writes all of them or none.
     function commitBatch(string[] calldata assetCids, string[] calldata commitData)
         external
         returns (uint256 blockNumber)

@@ -19,11 +19,11 @@ type RpcCall = { method: string; params: readonly unknown[] }
 export type RpcOutcome = { result: unknown; error?: undefined } | { result?: undefined; error: RpcError }
 
 export interface Rpc {
-  /** Host for messages, or the path of a socket. The URL's path is left out because providers put secrets into it. */
+  /** Host or socket path for messages. Excludes the path of a URL, because providers put secrets into the path. */
   readonly host: string
-  /** Throws RpcError if the node rejects the call, UNAVAILABLE if there is no usable answer. */
+  /** Calls a method. Throws RpcError if the node rejects the call, and UNAVAILABLE without a usable response. */
   call<T>(method: string, ...params: unknown[]): Promise<T>
-  /** Returns outcomes in the order of the calls. Throws UNAVAILABLE if one of them has no usable answer. */
+  /** Sends several calls. Returns outcomes in the same order. Throws UNAVAILABLE if a call has no usable response. */
   batch(calls: readonly RpcCall[]): Promise<RpcOutcome[]>
   /** Returns a client for the same node whose requests `signal` aborts. */
   until(signal: AbortSignal): Rpc
@@ -35,7 +35,7 @@ interface RpcOptions {
   timeout?: number
   /** Maximum number of calls per HTTP request. Public nodes allow between 10 and 1,000. */
   batchSize?: number
-  /** Maximum response size. Anyone can write large data into blocks and logs. */
+  /** Maximum response size, in bytes. Anyone can write large data into blocks and logs. */
   mostBytes?: number
   signal?: AbortSignal
   tracer?: Tracer
@@ -44,15 +44,15 @@ interface RpcOptions {
 /** Codes and texts of rate limit errors. Such a call can be retried later. */
 const limitCodes = new Set([429, -32005, -32029])
 const limitWords = /rate.?limit|request (limit|rate|count)|too many (requests|connections)|compute units?/i
-/** Limits that a retry cannot avoid. Nodes also use the code of rate limits (-32005) for them. */
+/** Messages of limits that a retry cannot avoid. Nodes use the code of rate limits (-32005) for them too. */
 const lastingLimit =
   /block range|range (of blocks|limit)|blocks? (distance|limit)|(more than \d+|too many) (results|logs|blocks)|batch size|gas limit/i
 const REVERTED = 3
-/** Returns true for a rate limit. A contract's revert message may contain similar words and does not count. */
+/** Returns true for a rate limit. Excludes revert messages of contracts, which may contain similar words. */
 const isRateLimit = ({ code, message }: RpcError) =>
   (limitCodes.has(code) || (limitWords.test(message) && code !== REVERTED && !/revert/i.test(message))) &&
   !lastingLimit.test(message)
-/** HTTP statuses of servers that do not accept a batch, or not one of this size. */
+/** HTTP statuses of servers that do not accept a batch, or do not accept a batch of this size. */
 const batchRefusals = new Set([400, 405, 413, 415, 422, 501])
 type Reply = { id?: number | null; result?: unknown; error?: { code?: number; message?: string } | string }
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -74,7 +74,7 @@ export function createRpc(options: RpcOptions): Rpc {
   let isBatching = true
   let lastId = 0
 
-  const noAnswer = (why: string, cause?: unknown) => unavailable('The chain', new Error(`${host} ${why}`, { cause }))
+  const noAnswer = (why: string, cause?: unknown) => unavailable('The chain', new Error(`${host}: ${why}`, { cause }))
 
   const ask = async (body: string, signal: AbortSignal) => {
     if (socketPath) return { text: await askLocalSocket(socketPath, body, signal, mostBytes), ok: true, status: 200 }
@@ -93,10 +93,10 @@ export function createRpc(options: RpcOptions): Rpc {
       const isAnswer = parsed !== undefined && (ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))
       if (isAnswer && status !== 429) return parsed
       if (Array.isArray(body) && batchRefusals.has(status)) return undefined
-      throw new Error(ok ? 'answered with something other than JSON' : `answered with status ${status}`)
+      throw new Error(ok ? 'The response of the node is not JSON.' : `The node responded with HTTP status ${status}.`)
     } catch (error) {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
-      throw noAnswer(reason instanceof Error ? reason.message : 'did not answer', error)
+      throw noAnswer(reason instanceof Error ? reason.message : 'The node did not respond.', error)
     }
   }
 
@@ -107,8 +107,8 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   const read = (reply: unknown): RpcOutcome => {
-    if (reply === undefined) throw noAnswer('left a call of a batch without an answer')
-    if (!isReply(reply)) throw noAnswer('answered with something other than JSON-RPC')
+    if (reply === undefined) throw noAnswer('The node returned no result for a call of a batch.')
+    if (!isReply(reply)) throw noAnswer('The response of the node is not JSON-RPC.')
     if (reply.error) {
       const { code = 0, message = 'no reason given' } =
         typeof reply.error === 'string' ? { message: reply.error } : reply.error
@@ -116,7 +116,7 @@ export function createRpc(options: RpcOptions): Rpc {
       if (isRateLimit(error)) throw noAnswer(`rate limit: ${error.message}`)
       return { error }
     }
-    if (reply.result === undefined) throw noAnswer('answered without a result')
+    if (reply.result === undefined) throw noAnswer('The response of the node has no result.')
     return { result: reply.result }
   }
 
@@ -125,7 +125,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const sendTogether = async (calls: readonly RpcCall[]): Promise<RpcOutcome[] | undefined> => {
     const bodies = calls.map(encode)
     const replies = await post('batch', bodies)
-    // A single response for all calls is a rate limit, or a node that does not accept batches or not of this size.
+    // A single response for all calls means a rate limit, or a node that does not accept batches or this batch size.
     const [first, ...others] = [replies].flat()
     const refusal = others.length === 0 && isReply(first) && first.error ? first : undefined
     if (refusal) read(refusal)
@@ -144,7 +144,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const together = isTogether ? await sendTogether(part) : undefined
       if (together) outcomes.push(...together)
       else for (const call of part) outcomes.push(await sendSingly(call))
-      // The node answered the calls one by one but not as a batch, so stop using batches.
+      // The node accepted the calls one by one but not as a batch, so stop using batches.
       if (isTogether && !together) isBatching = false
     }
     return outcomes
@@ -166,13 +166,13 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** Returns an error for answers that contradict each other: from nodes at different heights, or during a reorg. */
+/** Returns an error for contradictory responses: from nodes at different heights, or during a reorganization. */
 export const contradiction = ({ host }: Rpc) =>
-  unavailable('The chain', new Error(`${host} returned contradictory answers`))
+  unavailable('The chain', new Error(`The node ${host} returned contradictory responses.`))
 
 /** Returns the result of an outcome. Throws its RpcError. */
 export const resultOf = <T>(outcome: RpcOutcome | undefined): T => {
-  if (!outcome) throw new TypeError('A batch answered fewer calls than it was given.')
+  if (!outcome) throw new TypeError('The response to a batch contains fewer results than the batch has calls.')
   if (outcome.error) throw outcome.error
   return outcome.result as T
 }
@@ -231,13 +231,13 @@ export type FullBlockReply = BlockReply & { transactions: TransactionReply[] }
 export type ReceiptReply = Texts<'transactionHash' | 'status' | 'blockNumber' | 'blockHash'> &
   Partial<Texts<'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>> & { logs: LogReply[]; contractAddress?: string | null }
 
-/** Returns true if it succeeded. Throws UNAVAILABLE for an unknown status, which must not cause a refund. */
+/** Returns true if a transaction succeeded. Throws UNAVAILABLE for an unknown status, which must not cause a refund. */
 export const hasSucceeded = ({ status }: Partial<Pick<ReceiptReply, 'status'>>): boolean => {
   if (!/^(0x)?0*[01]$/.test(status ?? '')) throw unavailable('The chain', new Error('The receipt has no valid status'))
   return Number(status) === 1
 }
 
-/** Returns the cost of a transaction in wei. Returns 0 if the node does not report it. */
+/** Returns the fee of a transaction in wei. Returns 0 if the node does not report the gas price. */
 export const feeOf = (receipt: Pick<ReceiptReply, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint => {
   const { gasUsed = '0x0', effectiveGasPrice = '0x0', l1Fee = '0x0' } = receipt
   return BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee)

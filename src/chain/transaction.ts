@@ -40,7 +40,7 @@ export const parseTransaction = (raw: Uint8Array) => {
   return { nonce, to: to ?? undefined, data, gasLimit }
 }
 
-/** Returns the nonce without recovering the signer, which is slow. Zero is encoded as no bytes. */
+/** Returns the nonce of a transaction. Does not recover the signer, which is slow. Nonce 0 is encoded as no bytes. */
 export const nonceOf = (raw: Uint8Array): number =>
   Number.parseInt(toHex(decode(raw.subarray(1))[1] as Uint8Array), 16) || 0
 
@@ -56,17 +56,17 @@ export const keyPairs = { createKeyPair, signText, signCoins }
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 export const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** Returns fees for six full blocks of rising fees. Undefined if the next base fee is above `cap`. */
+/** Returns fees that suffice while the base fee rises for six full blocks. Undefined if the base fee is above `cap`. */
 export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees | undefined => {
   if (nextBaseFee > cap) return undefined
   const maxFeePerGas = smaller(2n * nextBaseFee + tip, cap)
   return { maxFeePerGas, maxPriorityFeePerGas: smaller(tip, maxFeePerGas) }
 }
 
-/** Raises a fee by at least 12.5 %. Some nodes accept a replacement from 10 % on, others from 12.5 %. */
+/** Raises a fee by at least 12.5 %. Nodes accept a replacement only if its fees are 10 % or 12.5 % higher. */
 const raise = (fee: bigint) => larger((fee * 1125n + 999n) / 1000n, fee + 1n)
 
-/** Returns raised fees for a replacement with the same nonce. Undefined if they would exceed `cap`. */
+/** Returns raised fees for a replacement with the same nonce, or undefined if the raised fees would exceed `cap`. */
 export const raiseFees = (previous: Fees, market: FeeMarket, cap: bigint): Fees | undefined => {
   const wanted = chooseFees(market, cap)
   const maxPriorityFeePerGas = larger(raise(previous.maxPriorityFeePerGas), wanted?.maxPriorityFeePerGas ?? 0n)
@@ -80,7 +80,7 @@ export const RESEND_AFTER_MS = 15_000
 export const STUCK_SECONDS = 45
 export const STUCK_BLOCKS = 3
 
-/** Returns true if the node already has this transaction, or another one of ours with the same nonce. */
+/** Returns true if the node already has this transaction, or another transaction of ours with the same nonce. */
 export const isTaken = ({ message }: RpcError): boolean =>
   /already ?known|known transaction|already (imported|exists|in)|nonce (is )?too low|OldNonce|replacement transaction underpriced|ReplacementNotAllowed/i.test(
     message,
@@ -89,6 +89,6 @@ export const isTaken = ({ message }: RpcError): boolean =>
 /** Returns true if the account's balance is too low. Each node implementation words this error differently. */
 export const isPoor = ({ message }: RpcError): boolean => /insufficient ?funds|upfront cost exceeds/i.test(message)
 
-/** Returns true if a higher fee or gas limit may help. Other rejections do not depend on the price. */
+/** Returns true if a higher fee or gas limit may avoid the rejection. */
 export const wantsMore = ({ message }: RpcError): boolean =>
   /underpriced|fee|price|gas|pool is full/i.test(message) && !/exceeds the configured cap/i.test(message)

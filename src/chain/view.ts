@@ -20,18 +20,18 @@ export interface ChainView extends FeeMarket {
   chainId: number
   head: BlockId
   gasLimit: bigint
-  /** Transaction count of each account: its next nonce that can be included. */
+  /** Transaction count of each account, which is the next nonce that a block can include. */
   counts: ReadonlyMap<string, number>
-  /** Transaction count of each account including the node's pool. Infinity if the node does not report it. */
+  /** Transaction count of each account including the node's pool. Infinity if the node does not report that count. */
   pendingCounts: ReadonlyMap<string, number>
   hasContract: boolean
 }
 
 const zeroAddress = `0x${'0'.repeat(40)}`
-/** Priority fee in wei if the node suggests none. */
+/** Default priority fee in wei, used if the node suggests none. */
 const defaultTip = 1_000_000_000n
 
-/** Reads the state of the chain in one request. Throws UNAVAILABLE, and Error without EIP-1559. */
+/** Reads the state of the chain in one request. Throws UNAVAILABLE, and an Error if the chain lacks EIP-1559. */
 export const readView = async (rpc: Rpc, accounts: readonly string[], contract?: string): Promise<ChainView> => {
   const [chainId, head, history, tip, code, ...counts] = await rpc.batch([
     { method: 'eth_chainId', params: [] },
@@ -44,8 +44,8 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
   ])
   const pending = counts.slice(accounts.length)
   const block = resultOf<BlockReply | null>(head)
-  if (!block) throw unavailable('The chain', new Error(`${rpc.host} knows no latest block`))
-  if (!block.baseFeePerGas) throw new Error('The chain does not price gas as EIP-1559 does; Annal cannot use it.')
+  if (!block) throw unavailable('The chain', new Error(`The node ${rpc.host} returned no latest block.`))
+  if (!block.baseFeePerGas) throw new Error('The chain does not support EIP-1559 gas prices, which Annal requires.')
   const baseFee = BigInt(block.baseFeePerGas)
   const nextFee = optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1)
   return {
@@ -68,7 +68,7 @@ const optional = <T>(outcome: RpcOutcome | undefined) =>
 
 export type SeenAccount = { balance: bigint; count: number }
 
-/** Reads accounts at a block: a number in hexadecimal, or a tag. Throws UNAVAILABLE. */
+/** Reads accounts at a block. The block is a number in hexadecimal, or a tag. Throws UNAVAILABLE. */
 export async function readAccounts(rpc: Rpc, addresses: readonly string[], block: string): Promise<SeenAccount[]> {
   const outcomes = await rpc.batch(
     addresses.flatMap((address) => [
@@ -99,13 +99,13 @@ export const readBlockHashes = async (rpc: Rpc, numbers: readonly number[]) => {
   )
 }
 
-/** Returns true if the block was replaced or is above the head. Below the head, this node may only lack it. */
+/** Returns true if a block was replaced or is above the head. A missing block below the head does not count. */
 export const isReplaced = ({ number, hash }: BlockId, canonical: BlockHashes, head: BlockId): boolean => {
   const present = canonical.get(number)
   return present === undefined ? number > head.number : present !== hash
 }
 
-/** Returns the smallest number in (`below`, `top`] for which `isTrue` holds. It must hold from there up to `top`. */
+/** Returns the smallest number in (`below`, `top`] with `isTrue`, which must be true for all larger numbers too. */
 export const findFirst = async (below: number, top: number, isTrue: (at: number) => Promise<boolean>) => {
   let [low, high] = [below, top]
   while (high - low > 1) {
@@ -116,7 +116,7 @@ export const findFirst = async (below: number, top: number, isTrue: (at: number)
   return high
 }
 
-/** Returns the transaction that used a nonce, in blocks up to `newest`. Undefined if the node lacks the state. */
+/** Finds the transaction that used a nonce, in blocks up to `newest`. Undefined if the node lacks old state. */
 export const findSpender = (rpc: Rpc, account: string, nonce: number, newest: number) => {
   const isUsedAt = async (block: number) =>
     Number(await rpc.call<string>('eth_getTransactionCount', account, quantity(block))) > nonce
@@ -148,7 +148,7 @@ export const scannedBlockOf = ({ number, hash, timestamp: time }: BlockReply): S
   return { number: Number(number), hash, time: Number(time) }
 }
 
-/** Number of newest blocks that are all kept. Chains finalize blocks in fewer. */
+/** Number of newest blocks of which each is kept. Chains finalize a block after fewer blocks. */
 const EACH = 128
 
 export const encodeCheckpoint = (checkpoint: Checkpoint): string =>
@@ -158,11 +158,11 @@ export const encodeCheckpoint = (checkpoint: Checkpoint): string =>
 export function parseCheckpoint(text: string): Checkpoint {
   const stored = JSON.parse(text) as [number, string, (number | null)?][]
   const [newest, ...rest] = stored.map(([number, hash, time]) => ({ number, hash, time: time ?? undefined }))
-  if (!newest) throw new TypeError('A checkpoint has at least one block.')
+  if (!newest) throw new TypeError('The checkpoint contains no block.')
   return [newest, ...rest]
 }
 
-/** Adds a block to a checkpoint. Of the older blocks at a distance of 2ⁿ to 2ⁿ⁺¹, keeps only the oldest. */
+/** Adds a block to a checkpoint. Keeps only the oldest of the older blocks at each distance from 2ⁿ to 2ⁿ⁺¹. */
 export function extendCheckpoint(checkpoint: readonly ScannedBlock[], block: ScannedBlock): Checkpoint {
   const near: ScannedBlock[] = []
   const oldest = new Map<number, ScannedBlock>()
@@ -176,7 +176,7 @@ export function extendCheckpoint(checkpoint: readonly ScannedBlock[], block: Sca
 
 const BATCH = 20
 
-/** Returns the checkpoint from its newest canonical block. Throws UNAVAILABLE, also if the node lacks blocks. */
+/** Returns the checkpoint from its newest canonical block on. Throws UNAVAILABLE, for example for missing blocks. */
 export async function findFork(rpc: Rpc, checkpoint: Checkpoint, head: BlockId): Promise<Checkpoint | undefined> {
   for (let start = 0; start < checkpoint.length; start += BATCH) {
     const part = checkpoint.slice(start, start + BATCH)

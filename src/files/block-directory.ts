@@ -29,10 +29,10 @@ export const syncPath = async (path: string) => {
   await handle.sync().finally(() => handle.close())
 }
 
-/** Links a complete file to its name. Returns false if the name exists. */
+/** Creates a hard link with the final name of a complete file. Returns false if that name exists. */
 export const linkIfFree = (part: string, path: string) => fs.link(part, path).then(() => true, ifExists)
 
-/** Creates a directory of blocks. Unlike `blockstore-fs`, it syncs files and reports read errors. */
+/** A directory in the layout of `blockstore-fs`, which itself does not sync, shares temporary files, hides errors. */
 export const createBlockDirectory = (dir: string) => {
   const pathOf = (cid: CID) => join(dir, blockPath(cid))
 
@@ -43,14 +43,14 @@ export const createBlockDirectory = (dir: string) => {
     return (await renewed.catch(ifMissing))?.size === length
   }
 
-  /** Returns the time of the write, or undefined if another writer, which may need the block, was faster. */
+  /** Returns the time of the write, or undefined if another writer wrote the block first and may still need it. */
   const write = async (path: string, bytes: Uint8Array): Promise<number | undefined> => {
     const part = `${path}.${randomUUID()}${temporary}`
     const create = () => fs.open(part, 'wx')
     const handle = await create().catch(async (error) => {
       if (!isMissingPath(error)) throw error
       const shard = dirname(path)
-      // `dir` is not created: if it is missing, its disk may be unmounted.
+      // Do not create `dir`: if `dir` is missing, its disk may be unmounted.
       await fs.mkdir(shard).catch(ifExists)
       giveToOwner(shard)
       await syncPath(dir)
@@ -67,11 +67,11 @@ export const createBlockDirectory = (dir: string) => {
         await handle.close()
       }
       if (await linkIfFree(part, path)) return writtenAt
-      // The existing block was written by another writer, or it is damaged.
+      // The existing file was written by another writer, or it is damaged.
       if (!(await renew(path, bytes.byteLength))) await fs.rename(part, path)
       return undefined
     } finally {
-      // The file does not exist if it replaced a damaged block. Garbage collection deletes leftovers.
+      // The temporary file is missing if it replaced a damaged block. Garbage collection deletes leftovers.
       await fs.unlink(part).catch(() => undefined)
     }
   }
@@ -85,7 +85,7 @@ export const createBlockDirectory = (dir: string) => {
 
   return {
     /**
-     * Writes a block atomically. Its name survives a power failure after `syncNames`. `isNew`: true if the block
+     * Writes a block atomically. The file name survives a power failure after `syncNames`. `isNew`: true if the block
      * probably does not exist. Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
     put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
@@ -102,16 +102,16 @@ export const createBlockDirectory = (dir: string) => {
       for (const shard of shards) await syncPath(shard).catch(storeOrFail)
     },
 
-    /** Deletes the blocks that this writer wrote, unless they were renewed. Ignores errors. */
+    /** Deletes blocks that this writer wrote and no import renewed. Ignores errors: `sweep` deletes the rest. */
     async discard(blocks: Iterable<PlacedBlock>): Promise<void> {
       for (const { path, writtenAt } of blocks)
         if (writtenAt !== undefined) await removeIf(path, (at) => at === writtenAt).catch(() => undefined)
     },
 
-    /** Returns true if the folder is writable or does not exist yet. */
+    /** Returns true if the folder is writable or missing. A store without an owner creates it with the first block. */
     isWritable: () => fs.access(dir, constants.R_OK | constants.W_OK).then(() => true, isMissingPath),
 
-    /** Throws NOT_FOUND, UNAVAILABLE. */
+    /** Reads a block. Throws NOT_FOUND, UNAVAILABLE. */
     get: (cid: CID): Promise<Uint8Array> => fs.readFile(pathOf(cid)).catch(readOrFail),
 
     /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
@@ -119,10 +119,10 @@ export const createBlockDirectory = (dir: string) => {
 
     nameOf: blockPath,
 
-    /** Returns when a block was last written or renewed, in milliseconds, or undefined. */
+    /** Returns when a block was last written or renewed, in milliseconds, or undefined if the block is missing. */
     changedAt: (cid: CID): Promise<number | undefined> => changedAt(pathOf(cid)),
 
-    /** Restores blocks that a collection moved aside. Returns the names of the others. Throws UNAVAILABLE. */
+    /** Restores blocks that a collection moved aside. Returns names that it could not restore. Throws UNAVAILABLE. */
     async restore(onError: OnError): Promise<Set<string>> {
       const stuck = new Set<string>()
       await eachFile(dir, onError, async (shard, file) => {
@@ -135,7 +135,7 @@ export const createBlockDirectory = (dir: string) => {
       return stuck
     },
 
-    /** Deletes blocks older than `before` (ms), except those of `keep`. Returns their number. */
+    /** Deletes blocks not renewed since `before` (ms), except `keep`. Returns the count. Throws UNAVAILABLE. */
     async sweep(keep: (name: string) => boolean, before: number, onError: OnError, cancel?: AbortSignal) {
       const isOld = (at: number) => at < before
       let removed = 0
@@ -189,7 +189,7 @@ const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean)
     return renewedAt !== undefined && isGarbage(renewedAt)
   }
   if (!(await accepts(path))) return false
-  // The path is unique: a suspended collection must not delete a block that another one moved.
+  // The path is unique: a suspended collection must not delete a block that another collection moved.
   const moved = `${path}.${randomUUID()}${aside}`
   if (!(await fs.rename(path, moved).then(() => true, ifMissing))) return false
   const isDeleted = await accepts(moved)
@@ -198,7 +198,7 @@ const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean)
   return isDeleted
 }
 
-/** Restores a block that was moved aside, unless it was written again meanwhile. */
+/** Restores a block that garbage collection moved aside, unless the block was written again meanwhile. */
 const restore = async (moved: string, path: string) => {
   await linkIfFree(moved, path).catch(ifMissing)
   await fs.rm(moved, { force: true })

@@ -13,13 +13,13 @@ import { blockName, identify, identifyFile, linksOf, parseCid } from './cids.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
 export interface BlockSource {
-  /** Throws NOT_FOUND, UNAVAILABLE. */
+  /** Reads a block. Throws NOT_FOUND, UNAVAILABLE. */
   get(cid: CID): Promise<Uint8Array>
   /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
   length(cid: CID): Promise<number>
 }
 
-/** The exporter reads ahead of a slow consumer. Reading in windows limits its memory. */
+/** Number of bytes read at a time. The exporter reads ahead of a slow consumer, so windows limit its memory. */
 const READ_WINDOW_BYTES = 4 * 1024 * 1024
 const CHECK_CONCURRENCY = 16
 
@@ -73,7 +73,7 @@ export const createBlockReader = (
   },
 })
 
-/** Throws NOT_FOUND if blocks are missing or the DAG is not a file. */
+/** Opens a file by its CID. Throws NOT_FOUND if blocks are missing or the DAG is not a file. */
 const openFile = async (blocks: BlockSource, cid: CID) => {
   const storage = {
     async *get(key: CID) {
@@ -88,7 +88,7 @@ const openFile = async (blocks: BlockSource, cid: CID) => {
   throw notFound('File')
 }
 
-/** Returns undefined instead of NOT_FOUND. */
+/** Resolves to undefined if `reading` rejects with NOT_FOUND. */
 export const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> => reading.catch(undefinedIf(isNotFound))
 
 /** Returns the links of a block, or undefined if it is missing. Does not read leaves. */
@@ -104,7 +104,7 @@ export const isNamedBy = (cid: CID, bytes: Uint8Array): boolean =>
 
 type ReadBlock = (cid: CID) => Promise<Uint8Array>
 
-/** A block of a DAG, and the position of its content in the file. It is correct only with a range. */
+/** A block of a DAG. `offset`: position of its content in the file, which is correct only if a range is selected. */
 type Step = { cid: CID; offset: number }
 
 const everything: CarSelection = { scope: 'all', duplicates: false }
@@ -117,7 +117,7 @@ export async function* walk(root: CID, read: ReadBlock, selection: CarSelection 
   for (let step = stack.pop(); step; step = stack.pop()) {
     const { cid } = step
     const isSent = sent.has(cid.toString())
-    // The descendants of a sent block were sent too. With a range, other descendants may be selected here.
+    // The descendants of a sent block were sent too. With a range, a repeated block may select other descendants.
     if (isSent && (!range || cid.code !== dagPb.code)) continue
     // An identity CID contains its bytes.
     if (cid.multihash.code === identity.code) continue
@@ -129,7 +129,7 @@ export async function* walk(root: CID, read: ReadBlock, selection: CarSelection 
   }
 }
 
-/** Returns the linked blocks, in order. With a range, only those that contain a part of it. */
+/** Returns the blocks that a block links to, in order. With a range, returns only blocks that overlap the range. */
 const childrenOf = ({ cid, offset }: Step, bytes: Uint8Array, range: CarSelection['range']): Step[] => {
   const links = linksOf(cid, bytes)
   const sizes = range && sizesOf(cid, bytes)
@@ -144,7 +144,7 @@ const childrenOf = ({ cid, offset }: Step, bytes: Uint8Array, range: CarSelectio
   return found
 }
 
-/** Returns the file bytes in a block and below each link, or undefined if the block does not state them. */
+/** Returns the number of file bytes in a block and below each link. Undefined if the block does not state them. */
 const sizesOf = (cid: CID, bytes: Uint8Array) => {
   if (cid.code !== dagPb.code) return undefined
   try {
@@ -155,12 +155,12 @@ const sizesOf = (cid: CID, bytes: Uint8Array) => {
   }
 }
 
-/** Yields a DAG as a CARv1 stream, depth first. Throws before the first byte if the root is missing. */
+/** Yields a DAG as a CARv1 stream, depth first. Throws before the first byte if the root block is missing. */
 export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelection): AsyncGenerator<Uint8Array> {
   const blocks = walk(root, read, selection)
   const first = await blocks.next()
   const { writer, out } = CarWriter.create([root])
-  // A put settles when its bytes were read from `out`, so writing and reading run concurrently. `out` ends only if the
+  // `put` settles when its bytes were read from `out`, so writing and reading run concurrently. `out` ends when the
   // writer is closed.
   const writing = (async () => {
     try {
@@ -170,7 +170,7 @@ export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelectio
       await writer.close()
     }
   })()
-  // The promise is awaited after `out` has ended. Until then a rejection must not be unhandled.
+  // `writing` is awaited after `out` has ended. This handler prevents an unhandled rejection until then.
   writing.catch(() => undefined)
   yield* out
   await writing

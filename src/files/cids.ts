@@ -12,7 +12,7 @@ import { parseName } from '../../packages/verify/src/cids.ts'
 import { notFound } from '../shared/errors.ts'
 import type { ContentStore, Pieces, StoredFile } from './file-types.ts'
 
-/** Parses a CID that a store can contain: raw or dag-pb with SHA-256. Throws NOT_FOUND for other texts. */
+/** Parses a CID that a content store can contain: raw or dag-pb with SHA-256. Throws NOT_FOUND for other texts. */
 export const parseCid = (text: string): CID => {
   const cid = parseName(text)
   if (cid?.code === raw.code || cid?.code === dagPb.code) return cid
@@ -40,7 +40,7 @@ export const linksOf = (cid: CID, bytes: Uint8Array): CID[] => {
   }
 }
 
-/** Measures size and SHA-256 of a stream. Call `result` after the stream has ended. */
+/** Computes size and SHA-256 of a stream. Call `result` after the stream has ended. */
 export const measure = (source: AsyncIterable<Uint8Array>) => {
   const hash = createHash('sha256')
   let size = 0
@@ -58,20 +58,20 @@ const sharding = new NextToLast()
 
 export const blockExtension: string = sharding.extension
 
-/** Returns the path of a block, such as `AQ/BCIQ…AQ.data`. `blockstore-fs` and `blockstore-s3` use the same layout. */
+/** Returns the path of a block, such as `AQ/BCIQ…AQ.data`. `blockstore-fs` and `blockstore-s3` have the same layout. */
 export const blockPath = (cid: CID): string => `${sharding.encode(cid).dir}/${blockName(cid)}`
 
 /** Returns the file name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
 export const blockName = (cid: CID): string => sharding.encode(cid).file
 
-/** The layout of `ipfs add --cid-version=1`, which determines nids. Defaults of the importer may change. */
+/** The DAG layout of `ipfs add --cid-version=1`. Nids depend on it, and the importer's defaults may change. */
 const kuboLayout = () => ({
   cidVersion: 1 as const,
   rawLeaves: true,
   reduceSingleLeafToSelf: true,
   chunker: fixedSize({ chunkSize: 262_144 }),
   layout: balanced({ maxChildrenPerNode: 174 }),
-  // Chunks in memory, and concurrent writes.
+  // Maximum number of chunks in memory, and of concurrent writes.
   blockWriteConcurrency: 8,
 })
 

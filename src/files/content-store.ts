@@ -13,13 +13,13 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 
-  /** Returns true if the folder belongs to this installation. Returns false if it was unmounted or replaced. */
+  /** Returns true if the folder belongs to this installation. Returns false if the folder was unmounted or replaced. */
   const isOwn = async () => {
     if (owner === undefined) return true
     const found = await folder.readOwner()
     return found === owner || (found === undefined && mayBeUnmarked)
   }
-  /** Throws UNAVAILABLE if the folder belongs to another installation. */
+  /** Checks the owner of the folder. Throws UNAVAILABLE if the folder belongs to another installation. */
   const assertOwn = async () => {
     const found = await isOwn().catch((error: unknown) => {
       throw unavailable('The file store', error)
@@ -27,7 +27,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     if (!found) throw unavailable('The file store', new Error(`${folder.title} does not belong to this installation.`))
   }
 
-  /** Prepares a write. Creates the folder only for a store without an owner. Throws storage errors. */
+  /** Prepares a write. Creates the folder if the store has no owner. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   const beginWrite = async () => {
     if (owner !== undefined) return assertOwn()
     await mkdir(dir, { recursive: true }).catch((error: unknown) => {
@@ -35,7 +35,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     })
   }
 
-  /** Checks the owner if a block is missing, because the folder may be unmounted. */
+  /** Checks the owner of the folder after a block was not found, because the folder may be unmounted. */
   const explainMiss = async (error: unknown): Promise<never> => {
     if (isNotFound(error)) await assertOwn()
     throw error
@@ -48,7 +48,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
       // Usually all blocks of a file exist or none does, so the last block predicts the next one.
       let isNew = false
       const discard = async () => {
-        // After an error, other writes may still be running.
+        // After an error of one write, other writes may still be running.
         const settled = await Promise.allSettled(placing)
         await blocks.discard(settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])))
       }
@@ -81,9 +81,9 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
       if (owner !== undefined) await claimStore(folder, owner, findFiles)
       const errors = createErrorCollector(onError)
-      // Read the time before the pins: files that are pinned later are imported or renewed later.
+      // Read the time before reading the pins. Files that are pinned later are imported or renewed after this time.
       const options = { now: Date.now(), grace: graceSeconds * 1_000, cancel, onError: errors.onError }
-      // Blocks are restored first. Otherwise each collection would move another copy of them aside.
+      // Restore blocks first. Otherwise each collection would move another copy of the same block aside.
       const stuck = await blocks.restore(errors.onError)
       const { kept, before } = await markPinned(blocks, pinned, options)
       const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, errors.onError, cancel)

@@ -8,14 +8,14 @@ export type Pieces = AsyncIterable<Uint8Array>
 /** An uploaded file, on disk until its request ends. */
 export interface HeldFile {
   readonly size: number
-  /** Returns the bytes. Can be called several times. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Returns the bytes of the file. Can be called several times. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   bytes(): Pieces
   /** Deletes the file when its readers are done. Can be called several times. */
   release(): Promise<void>
 }
 
 export interface UploadFolder {
-  /** Writes a stream to disk. `onBytes` can reject bytes first. Throws its errors and storage errors. */
+  /** Writes a stream to disk. `onBytes` can reject bytes by throwing. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
   /** Deletes abandoned files older than `seconds`. Reports errors to `onError`, by file name. */
   sweep(seconds: number, onError: OnError): Promise<void>
@@ -28,11 +28,11 @@ export interface ImportedFile extends StoredFile {
 }
 
 interface CollectionOptions {
-  /** Stops between two blocks. The next collection deletes the rest. */
+  /** Stops garbage collection between two blocks. The next collection deletes the rest. */
   cancel?: AbortSignal | undefined
   onError?: OnError
   isPinned?(cid: string): Promise<boolean>
-  /** Restores a missing pinned file, if possible. Only the Kubo store calls it. */
+  /** Restores a missing pinned file, if possible. Only the Kubo store calls this function. */
   restore?(cid: string): Promise<void>
 }
 
@@ -41,24 +41,24 @@ export interface CarSelection {
   scope: 'block' | 'all'
   /** Selects only the blocks that contain these bytes of the file. */
   range?: { offset: number; length: number } | undefined
-  /** True if repeated blocks are sent repeatedly. */
+  /** True to send a block each time that it occurs in the file. False to send each block once. */
   duplicates: boolean
 }
 
-/** Stores files as blocks, by their CIDs. */
+/** Stores files as blocks that are identified by their CIDs. */
 export interface ContentStore {
-  /** Imports a file. Its blocks are garbage until it is pinned. Throws source and storage errors. */
+  /** Imports a file. Blocks are garbage until a pin exists. Throws INSUFFICIENT_STORAGE, UNAVAILABLE, source errors. */
   importFile(source: Pieces): Promise<ImportedFile>
   /** Returns the identity of a file without storing it. */
   identifyFile(source: Pieces): Promise<StoredFile>
   identify(bytes: Uint8Array): { cid: string; sha256: string }
   /** Stores a document as one raw block. Returns its CID. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   putDocument(bytes: Uint8Array, cancel?: AbortSignal): Promise<string>
-  /** Reads a file or a range of it. Throws NOT_FOUND. */
+  /** Reads a file or a byte range of a file. Throws NOT_FOUND, UNAVAILABLE. */
   read(cid: string, range?: { offset: number; length: number }): AsyncIterable<Uint8Array>
-  /** Returns the size of a file in bytes. Throws NOT_FOUND. */
+  /** Returns the size of a file in bytes. Throws NOT_FOUND, UNAVAILABLE. */
   size(cid: string): Promise<number>
-  /** Throws NOT_FOUND. */
+  /** Reads a block. Throws NOT_FOUND, UNAVAILABLE. */
   readBlock(cid: string): Promise<Uint8Array>
   /** Returns true if all blocks of a file are stored. Throws UNAVAILABLE. */
   isWhole(cid: string): Promise<boolean>
@@ -66,9 +66,9 @@ export interface ContentStore {
   exportCar(cid: string, selection?: CarSelection): AsyncIterable<Uint8Array>
   /** Yields the CIDs of all blocks below a block, each once. Does not read leaves. Throws NOT_FOUND, UNAVAILABLE. */
   blocksBelow(cid: string): AsyncIterable<string>
-  /** Deletes unpinned blocks older than `graceSeconds`. Returns their number. Throws UNAVAILABLE. */
+  /** Deletes unpinned blocks older than `graceSeconds`. Returns the number of deleted blocks. Throws UNAVAILABLE. */
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
-  /** Returns true if the store accepts files. Takes at most two seconds. */
+  /** Returns true if the content store accepts files. Returns within two seconds. */
   isReachable(): Promise<boolean>
 }
 
@@ -83,7 +83,7 @@ export interface PictureMaker {
 export interface ManifestDefinition {
   claim_generator_info: { name: string; version: string }[]
   title: string
-  /** `created`: true if the signer makes the assertion. Otherwise it comes from others. */
+  /** Assertions. `created`: true if the signer made the assertion, false if another party made it. */
   assertions: { label: string; data: unknown; kind?: 'Json'; created?: true }[]
 }
 
@@ -111,6 +111,6 @@ export interface ContentCredentials {
   signedBy(): readonly [string, ...string[]] | undefined
   /** Yields the file with a signed manifest. Throws VALIDATION_FAILED, UNAVAILABLE, and the errors of the source. */
   write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>
-  /** Returns undefined without a manifest. Throws VALIDATION_FAILED, UNAVAILABLE and source errors. */
+  /** Reads the manifest of a file, or returns undefined. Throws VALIDATION_FAILED, UNAVAILABLE and source errors. */
   read(source: AsyncIterable<Uint8Array>, format: string): Promise<ManifestReport | undefined>
 }

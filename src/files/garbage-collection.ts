@@ -6,10 +6,10 @@ import type { OnError } from '../shared/log.ts'
 import { type BlockSource, ifThere, isNamedBy } from './block-reader.ts'
 import { blockName, linksOf, parseCid } from './cids.ts'
 
-/** Maximum load factor. Lookups slow down above it. */
+/** Maximum load factor of the hash set. Lookups slow down above this load factor. */
 const MAX_LOAD = 0.6
 const FIRST_SLOTS = 4_096
-/** Range of the base32 letters of a name that are its key (50 bits). All names start with the same letters. */
+/** Range of the base32 letters of a block name that form its key (50 bits). All names start with the same letters. */
 const [FROM, TO] = [5, 15]
 
 const keyOf = (name: string): number => {
@@ -22,7 +22,7 @@ const keyOf = (name: string): number => {
   return key + 1
 }
 
-/** Creates a set for millions of block names. One in thirty million other names is a false positive. */
+/** Creates a set for millions of block names. Its false positive rate is one in thirty million. */
 const createCompactHashSet = () => {
   let slots = new Float64Array(FIRST_SLOTS)
   let count = 0
@@ -49,7 +49,7 @@ const createCompactHashSet = () => {
   }
 }
 
-/** Passes errors to a listener. Without a listener, `throwFirst` throws the first error. */
+/** Creates a collector that passes errors to a listener. Without a listener, `throwFirst` throws the first error. */
 export const createErrorCollector = (listener: OnError | undefined): { onError: OnError; throwFirst(): void } => {
   const errors: unknown[] = []
   return {
@@ -62,11 +62,11 @@ export const createErrorCollector = (listener: OnError | undefined): { onError: 
 
 export interface DatedBlocks extends BlockSource {
   nameOf(cid: CID): string
-  /** Returns when a block was last written or renewed, or undefined. */
+  /** Returns when a block was last written or renewed, in milliseconds. Undefined if the block is missing. */
   changedAt(cid: CID): Promise<number | undefined>
 }
 
-/** Finds the blocks that pinned CIDs reach. Others are garbage if they are older than `before` (ms). */
+/** Finds the blocks that pinned CIDs reach. Other blocks are garbage if they are older than `before` (ms). */
 export const markPinned = async (
   blocks: DatedBlocks,
   pinned: AsyncIterable<string>,

@@ -33,12 +33,12 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
   try {
     await pipeline(Readable.from(source), res)
   } catch (error) {
-    // The client disconnected, or the store failed. After the headers, only a closed connection reports an error.
+    // The client disconnected, or the content store failed. After the headers, only closing the connection shows it.
     if (!res.destroyed) res.destroy(error as Error)
   }
 }
 
-/** Cache headers by audience. Assets can be deleted, and signed copies change. */
+/** `Cache-Control` values by audience. They expire, because assets can be deleted and signed copies change. */
 const cacheControls = {
   'everybody-for-ever': 'public, max-age=29030400, immutable',
   everybody: 'public, max-age=300, must-revalidate',
@@ -47,7 +47,7 @@ const cacheControls = {
   'owner-now': 'private, no-cache',
 }
 
-/** Returns the entity tag. The tag of a CAR is weak, because a new version of Annal may change the order of blocks. */
+/** Returns the ETag of a file. For a CAR it is weak, because a new version of Annal may change the block order. */
 const etagOf = (cid: string, requested: FileRequest) => {
   if (requested.kind === 'file') return `"${cid}"`
   if (requested.kind === 'raw') return `"${cid}.raw"`
@@ -57,7 +57,7 @@ const etagOf = (cid: string, requested: FileRequest) => {
   return `W/"${parts.filter(Boolean).join('.')}"`
 }
 
-/** Returns the Content-Type without a second type after a comma, which browsers would read. */
+/** Returns the Content-Type. Removes a second type after a comma, because browsers would use that type. */
 const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
 /** Returns a Content-Disposition header with ASCII and UTF-8 names (RFC 6266, RFC 8187). */
@@ -96,7 +96,7 @@ type ReadRange = (range: ByteRange) => AsyncIterable<Uint8Array>
 
 async function sendBytes({ req, res, etag, headers }: Response, size: number, read: ReadRange) {
   const { range: requested, 'if-range': condition } = req.headers
-  // With `If-Range`, the client expects a range of the same version. Otherwise it gets the whole file.
+  // With `If-Range`, the client gets a range only if its version is current. Otherwise it gets the whole file.
   const range = parseRange(condition === undefined || condition === etag ? requested : undefined, size)
   const described = { ...headers, 'Accept-Ranges': 'bytes' }
   if (range === null) {
@@ -113,7 +113,7 @@ async function sendBytes({ req, res, etag, headers }: Response, size: number, re
 }
 
 async function sendCar({ store, req, res, cid, headers }: Response, requested: CarRequest) {
-  // Errors must be thrown before the first byte.
+  // Read the size first, because errors must be thrown before the first byte is sent.
   const size = requested.bytes ? await store.size(cid) : 0
   const selection = selectionOf(requested, size)
   await store.readBlock(cid)
@@ -121,7 +121,7 @@ async function sendCar({ store, req, res, cid, headers }: Response, requested: C
   await stream(req, res, store.exportCar(cid, selection))
 }
 
-/** Creates the gateway. Its callers check permissions. */
+/** Creates the file gateway. Callers must check the permissions of the user. */
 export function createGateway({ contentStore, publicUrl }: { contentStore: ContentStore; publicUrl: string }) {
   const base = new URL(publicUrl).pathname.replace(/\/$/, '')
 
@@ -176,7 +176,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
         const size = await store.size(cid)
         return sendBytes({ ...response, headers }, size, (range) => store.read(cid, range))
       }
-      // Without `filename*`: Kubo reads at most 2 KiB of headers, including those of load balancers.
+      // The header has no `filename*`, because Kubo reads at most 2 KiB of headers, including those of load balancers.
       const plain = `attachment; filename="${cid}.${requested.kind === 'raw' ? 'bin' : 'car'}"`
       const disposition = given ? dispositionOf('attachment', given) : plain
       const location = base + locationOf(cid, query, requested)
@@ -196,7 +196,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
 interface CarRequest {
   kind: 'car'
   scope: 'block' | 'entity' | 'all'
-  /** The first and the last byte of a range. Negative numbers count from the end of the file. */
+  /** Positions of the first and the last byte of a range. Negative numbers count from the end of the file. */
   bytes?: { from: number; to: number | '*' } | undefined
   duplicates: boolean
 }
@@ -210,7 +210,7 @@ interface Accepted {
   parameters: URLSearchParams
 }
 
-/** Returns the accepted formats, the most preferred first. */
+/** Returns the formats in an Accept header, the most preferred first. */
 const readAccept = (header = ''): Accepted[] => {
   const weightOf = ({ parameters }: Accepted) => Number(parameters.get('q') ?? 1)
   const formats = header.split(',').flatMap((part): Accepted[] => {
@@ -275,7 +275,7 @@ function readFileRequest(query: URLSearchParams, accept: string | undefined): Fi
   return best.kind === 'car' ? readCar(query, best) : { kind: best.kind }
 }
 
-/** Returns the blocks of a CAR request for a file of `size` bytes. Throws VALIDATION_FAILED. */
+/** Returns the block selection of a CAR request for a file of `size` bytes. Throws VALIDATION_FAILED. */
 function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): CarSelection {
   if (!bytes) return { scope: scope === 'block' ? 'block' : 'all', duplicates }
   const { from, to } = bytes
@@ -286,7 +286,7 @@ function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): Ca
   return { scope: 'all', range: { offset: first, length: last - first + 1 }, duplicates }
 }
 
-/** Parses a `Range` header. Returns undefined for the whole file and null if it is unsatisfiable. */
+/** Parses a `Range` header. Returns undefined for the whole file, and null if the range is unsatisfiable. */
 function parseRange(header: string | undefined, size: number): ByteRange | null {
   const match = /^bytes=(\d*)-(\d*)(?:\s*,\s*(?:\d+-\d*|-\d+))*$/i.exec(header ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return undefined
@@ -310,14 +310,14 @@ export function createFileLinks({ key }: { key: Uint8Array }) {
     createHmac('sha256', secret).update(`${assetId}\n${cid}\n${expires}`).digest('base64url')
 
   return {
-    /** Returns path and query of a link to bytes of this asset (by its UUID), valid for at least an hour. */
+    /** Returns path and query of a link to a file of an asset (UUID). The link is valid for at least an hour. */
     sign(assetId: string, cid: string): string {
-      // Links to the same file are equal within an hour, so clients can cache it.
+      // Links to the same file are equal within an hour, so clients can cache the file.
       const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
       const signature = signatureOf(assetId, cid, expires)
       return `/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`
     },
-    /** Returns the UUID of the asset of a link, or undefined if the signature is not valid. `cid`: in any form. */
+    /** Returns the asset UUID in a link, or undefined if the signature is not valid. `cid`: any version and base. */
     verify(cid: string, query: URLSearchParams): string | undefined {
       const expires = Number(query.get('expires'))
       if (!Number.isInteger(expires) || expires * 1000 < Date.now()) return undefined

@@ -6,16 +6,16 @@ import { measure, parseCid } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { createErrorCollector } from './garbage-collection.ts'
 
-/** Option of Kubo: use only local blocks. On the network, a missing block never fails. */
+/** Option of Kubo to use only local blocks. A search for a missing block on the network never ends. */
 const offline: { offline: true } = { offline: true }
 
-/** Prefix of the names of our pins, before the Unix second of the import. Other pins of the node are never changed. */
+/** Prefix of Annal's pin names. The Unix time of the import follows. Annal never changes other pins of the node. */
 const pinPrefix = 'annal '
 const nameNow = () => `${pinPrefix}${Math.floor(Date.now() / 1000)}`
 const isOld = (name: string | undefined, before: number) =>
   name?.startsWith(pinPrefix) === true && Number(name.slice(pinPrefix.length)) < before
 
-/** The layout in `cids.ts` as options of Kubo, whatever the profile of the node is. */
+/** The DAG layout of `cids.ts` as options of Kubo. They override the profile of the node. */
 const layout = {
   cidVersion: 1 as const,
   hashAlg: 'sha2-256',
@@ -28,14 +28,14 @@ const layout = {
   wrapWithDirectory: false,
 }
 
-/** Time for which renewals and removals of pins are kept in memory, in milliseconds. Uploads take less time. */
+/** Time to keep renewals and removals of pins in memory, in milliseconds. It exceeds the duration of any upload. */
 const MEMORY_MS = 3_600_000
 
 export interface KuboContentStoreOptions {
   url: string
-  /** Timeout of a response, or of the next piece of one, in milliseconds. */
+  /** Timeout of a response and of each chunk of a response, in milliseconds. */
   timeoutMs?: number
-  /** Maximum time from the check of a pin to its removal (ms). A slower removal is reverted. Default: 5,000. */
+  /** Maximum time from checking a pin to removing it (ms). A slower removal is reverted. Default: 5,000. */
   maxRemovalMs?: number
 }
 
@@ -47,7 +47,7 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   const renewed = new Map<string, number>()
   const removed = new Map<string, number>()
 
-  /** Runs a request with a timeout. Throws NOT_FOUND, UNAVAILABLE. */
+  /** Sends a request to Kubo with a timeout. Throws NOT_FOUND, UNAVAILABLE. */
   const request = async <T>(run: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
     const deadline = AbortSignal.timeout(timeoutMs)
     const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
@@ -75,7 +75,7 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     recordTime(renewed, cid)
     if ((removed.get(cid) ?? 0) < start) return
     await pin(cid, cancel).catch((error: unknown) => {
-      // The node collected the blocks meanwhile. A retry stores them again.
+      // The node deleted the blocks meanwhile. A retry by the caller stores them again.
       throw isNotFound(error) ? unavailable('The file store', error) : error
     })
   }
@@ -121,7 +121,7 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
       const { stream, result } = measure(source)
       const { signal, start, stop } = createDeadline(timeoutMs)
       let failure: { error: unknown } | undefined
-      // The client reports an error of the source as an aborted request, so the error is stored.
+      // The Kubo client reports an error of the source as an aborted request, so keep the original error.
       async function* watched() {
         try {
           for await (const piece of stream) {
@@ -143,14 +143,14 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
         const cid = added.cid.toString()
         stop()
         await ensurePinned(cid, begin)
-        // Other imports may use the pin by now, so garbage collection removes it.
+        // Another import may use the pin by now, so only garbage collection removes the pin.
         return { cid, ...result(), discard: async () => {} }
       } catch (error) {
         if (failure) throw failure.error
         throw signal.aborted ? unavailable('The file store', signal.reason) : toDomainError(error)
       } finally {
         stop()
-        // The client does not close the source.
+        // The Kubo client does not close the source.
         void pieces.return().catch(() => undefined)
       }
     },
@@ -183,7 +183,7 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     },
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false, restore } = {}) {
-      // Read the time before the pins: files that are pinned later are imported or renewed later.
+      // Read the time before reading the pins. Files that are pinned later are imported or renewed after this time.
       const before = Date.now() / 1000 - graceSeconds
       const kept = new Set<string>()
       for await (const cid of pinned) kept.add(cid)
@@ -225,12 +225,12 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   }
 }
 
-/** Ignores a missing pin. Another process may have removed it. */
+/** Ignores the error that a pin is missing, because another process may have removed the pin. */
 const ifUnpinned = undefinedIf(
   (error) => error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message),
 )
 
-/** Kubo reports a missing block and a full disk only in its messages. */
+/** Converts an error by its message, because Kubo has no error codes for a missing block and a full disk. */
 const toDomainError = (error: unknown) => {
   if (error instanceof DomainError) return error
   if (error instanceof Error && /no space left|quota exceeded/i.test(error.message)) return insufficientStorage(error)
@@ -240,7 +240,7 @@ const toDomainError = (error: unknown) => {
 
 const ifMissing = undefinedIf(isNotFound)
 
-/** Returns true if a node acknowledges blocks before they are on disk. `url`: its RPC API. */
+/** Returns true if a Kubo node acknowledges blocks before they are on disk. `url`: RPC API of the node. */
 export const keepsUnsynced = async (url: string): Promise<boolean> => {
   const signal = AbortSignal.timeout(2_000)
   const spec = await create({ url })
@@ -256,17 +256,17 @@ export const keepsUnsynced = async (url: string): Promise<boolean> => {
   return isUnsynced(spec)
 }
 
-/** Returns the number of nodes that can read all blocks, or 0 if unknown. `url`: the RPC API. */
+/** Returns the number of nodes that can read all blocks of a Kubo node, or 0 if unknown. `url`: its RPC API. */
 export const countServed = async (url: string): Promise<number> => {
   const kubo = create({ url })
   const signal = AbortSignal.timeout(2_000)
-  // Nodes serve others by default.
+  // A Kubo node serves blocks to other nodes by default.
   const isServer = await kubo.config.get('Bitswap.ServerEnabled', { signal }).catch(() => true)
   if (isServer === false) return 0
   return (await kubo.swarm.peers({ signal }).catch(() => [])).length
 }
 
-const timeoutError = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
+const timeoutError = (milliseconds: number) => new Error(`no response within ${milliseconds} ms`)
 
 /** Creates a timer that aborts its signal unless it is stopped in time. */
 export const createDeadline = (milliseconds: number) => {
@@ -282,7 +282,7 @@ export const createDeadline = (milliseconds: number) => {
   }
 }
 
-/** Yields the items of `open`, each within the timeout. Aborts the signal when it ends. */
+/** Yields the items of `open`. Applies the timeout to each item. Aborts the signal at the end. */
 async function* withItemTimeout<T>(
   milliseconds: number,
   open: (signal: AbortSignal) => AsyncIterable<T>,

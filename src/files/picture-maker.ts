@@ -11,7 +11,7 @@ import type { PictureMaker } from './file-types.ts'
 const NAME = 'Reading pictures'
 /** Path of the program: TypeScript in the repository, JavaScript in the built package. */
 const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
-/** The process can read files, such as its libraries, but it cannot write files or start processes. */
+/** Node.js flags of the process. It can read files, such as its libraries, but not write files or start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
 /** Maximum size of the output for one picture, in bytes. */
 const MAX_OUTPUT_BYTES = 30_000_000
@@ -27,7 +27,7 @@ export const createPictureMaker = ({ timeoutMs: timeout = 15_000 } = {}): Pictur
     const input = Readable.from(source)
     // The pipeline is not awaited, because a source that hangs would never settle.
     pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
-      // The process stopped reading, and its exit code gives the reason. Other errors come from the source.
+      // The child process stopped reading, and its exit code gives the reason. Other errors come from the source.
       if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return
       failure = { error }
       child.kill('SIGKILL')
@@ -36,7 +36,7 @@ export const createPictureMaker = ({ timeoutMs: timeout = 15_000 } = {}): Pictur
       const [output, [code]] = await Promise.all([readAtMost(child.stdout, MAX_OUTPUT_BYTES), exit])
       if (failure) throw failure.error
       if (code === UNREADABLE || child.signalCode === LIMIT_EXCEEDED) return undefined
-      if (code !== 0) throw new Error(`The process ended with ${code ?? child.signalCode}.`)
+      if (code !== 0) throw new Error(`The picture process ended with ${code ?? child.signalCode}.`)
       return (JSON.parse(output.toString()) as string[]).map((picture) => Buffer.from(picture, 'base64'))
     } catch (error) {
       // The process could not be started, or its output is invalid.

@@ -1,4 +1,4 @@
-/** Objects in a bucket of an S3-compatible storage. */
+/** Objects in an S3-compatible bucket. It needs atomic writes, strong consistency and presigned URLs that expire. */
 import { createHash, randomUUID } from 'node:crypto'
 import { addAbortSignal, type Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
@@ -6,14 +6,14 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { undefinedIf } from '../shared/async.ts'
 import { DomainError, insufficientStorage, isNotFound, notFound, unavailable } from '../shared/errors.ts'
 
-/** The bucket. Credentials come from the default provider chain of the AWS SDK. */
+/** Options of the bucket. Credentials come from the default provider chain of the AWS SDK. */
 export interface S3BucketOptions {
   bucket: string
   prefix: string
   region: string
-  /** URL of the storage. Default: AWS. */
+  /** URL of the S3 API. Default: AWS. */
   endpoint?: string | undefined
-  /** True if URLs have the bucket in their path instead of their host name. */
+  /** True if URLs contain the bucket name in the path, not in the host name. */
   isPathStyle: boolean
   /** Timeout of one request with its retries, in milliseconds. */
   timeoutMs?: number
@@ -43,14 +43,14 @@ export const createS3Bucket = (options: S3BucketOptions) => {
   const client = new s3.S3Client({
     region,
     forcePathStyle: isPathStyle,
-    // Some storages do not support the newer checksums. Blocks have their own.
+    // Some S3-compatible storages do not support the newer checksums. Each block name is a checksum of the block.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: { connectionTimeout: 3_000, httpsAgent: agent, httpAgent: agent },
     ...(endpoint !== undefined && { endpoint }),
   })
-  // Ages are computed with the clock of the storage.
+  // The ages of objects are computed with the clock of the storage.
   client.middlewareStack.add(
     (next) => async (args) => {
       const answer = await next(args)
@@ -63,7 +63,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
 
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key })
 
-  /** Runs a request with a timeout. Throws NOT_FOUND, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Sends a request with a timeout. Throws NOT_FOUND, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   const request = async <T>(
     run: (abortSignal: AbortSignal) => Promise<T>,
     { cancel, within = timeoutMs }: { cancel?: AbortSignal | undefined; within?: number | undefined } = {},
@@ -84,7 +84,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     }
   }
 
-  /** Returns the time of the storage's clock. Throws UNAVAILABLE, also if the bucket is missing. */
+  /** Returns the time of the storage's clock. Throws UNAVAILABLE, for example if the bucket is missing. */
   const readClock = (within?: number, cancel?: AbortSignal) => {
     const head = new s3.HeadBucketCommand({ Bucket: bucket })
     return request(async (abortSignal) => timeOf(await client.send(head, { abortSignal })), { within, cancel }).catch(
@@ -92,7 +92,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     )
   }
 
-  /** Returns size and times of an object, or undefined. Throws UNAVAILABLE. */
+  /** Returns size and times of an object, or undefined if the object does not exist. Throws UNAVAILABLE. */
   const stat = (key: string, cancel?: AbortSignal): Promise<ObjectStat | undefined> => {
     const look = async (abortSignal: AbortSignal) => {
       const found = await client.send(new s3.HeadObjectCommand(at(key)), { abortSignal })
@@ -105,7 +105,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     readClock,
     stat,
 
-    /** Writes an object. Returns the storage's time. `sha256`: base64. Throws storage errors. */
+    /** Writes an object. `sha256`: checksum to verify (base64). Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
     put(key: string, bytes: Uint8Array, options: { sha256?: string; cancel?: AbortSignal | undefined } = {}) {
       const put = new s3.PutObjectCommand({
         ...at(key),
@@ -119,7 +119,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       )
     },
 
-    /** Reads an object. Retries interrupted and invalid bodies. Throws NOT_FOUND, UNAVAILABLE. */
+    /** Reads an object. Retries interrupted (unlike the SDK) and invalid bodies. Throws NOT_FOUND, UNAVAILABLE. */
     get: (
       key: string,
       { within, isValid = () => true }: { within?: number; isValid?(bytes: Uint8Array): boolean } = {},
@@ -144,7 +144,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     /** Returns the size of an object in bytes. Throws NOT_FOUND, UNAVAILABLE. */
     async length(key: string): Promise<number> {
       const found = await stat(key)
-      // Responses without a body do not distinguish a missing object from a missing bucket.
+      // A HEAD response has no body, so it does not distinguish a missing object from a missing bucket.
       if (!found) await readClock()
       if (!found) throw notFound('File')
       return found.length
@@ -165,7 +165,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       }
     },
 
-    /** Deletes an object by a URL that expires soon, because a process may be suspended. False: expired. */
+    /** Deletes by a URL that expires soon, so a suspended process deletes nothing later. Returns false if expired. */
     removeChecked: (key: string, { now }: ObjectStat, cancel?: AbortSignal): Promise<boolean> =>
       request(
         async (signal) => {
@@ -176,7 +176,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
           if (answer.ok || answer.status === 404) return answer.ok
           if (answer.status === 403 && /expired/i.test(text)) return false
           const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no code'
-          throw storeFailure(`S3 answered ${answer.status} ${code} to a deletion.`)
+          throw storeFailure(`S3 responded to a deletion with status ${answer.status} ${code}.`)
         },
         { cancel },
       ),
@@ -187,7 +187,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       await request((abortSignal) => client.send(remove, { abortSignal })).catch(undefinedIf(isNotFound))
     },
 
-    /** Returns true if the bucket keeps versions of deleted objects, or undefined if it is unknown. */
+    /** Returns true if the bucket keeps versions of deleted objects, or undefined if the storage does not report it. */
     async keepsVersions(): Promise<boolean | undefined> {
       const ask = new s3.GetBucketVersioningCommand({ Bucket: bucket })
       const found = await request((abortSignal) => client.send(ask, { abortSignal })).catch(() => undefined)
@@ -202,7 +202,7 @@ export const trialKey = /^trial-[0-9a-f-]{36}$/
 /** Tests writing, listing, reading and deleting an object. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
 export const tryBucket = async (bucket: S3Bucket): Promise<void> => {
   const key = `trial-${randomUUID()}`
-  const bytes = Buffer.from('Annal tests whether it can write here.')
+  const bytes = Buffer.from('Annal tests whether it can write to this bucket.')
   await bucket.list().next()
   await bucket.put(key, bytes, { sha256: createHash('sha256').update(bytes).digest('base64') })
   try {
@@ -217,16 +217,16 @@ export const tryBucket = async (bucket: S3Bucket): Promise<void> => {
 
 const timeOf = ({ $metadata }: { $metadata: object }): number => {
   const { date } = $metadata as { date: number }
-  if (Number.isNaN(date)) throw new Error('S3 answered without a date.')
+  if (Number.isNaN(date)) throw new Error('The response of S3 has no date.')
   return date
 }
 
-/** Handles NOT_FOUND of a request that concerns no object: the bucket is missing. */
+/** Converts NOT_FOUND of a request that concerns no object to UNAVAILABLE, because the bucket is missing. */
 const throwUnavailable = (error: unknown): never => {
   throw isNotFound(error) ? storeFailure('S3 does not have the bucket.') : error
 }
 
-/** Converts an error of the SDK. Removes signatures and the request from it. */
+/** Converts an error of the SDK. The cause contains no properties of that error, such as signatures and the request. */
 const toDomainError = (error: unknown): DomainError => {
   if (error instanceof DomainError) return error
   const { name, message, code, cause, $metadata } = error as Error & {

@@ -14,7 +14,7 @@ import { claimBucket, type Ownership, ownedBucket, WrongStoreError } from './sto
 export interface S3ContentStoreOptions extends S3BucketOptions, Ownership {
   /** Minimum age of garbage, in seconds. */
   graceSeconds: number
-  /** Wait until deletions of other processes have expired, in milliseconds. Default: 10,000. */
+  /** Waiting time until deletion URLs of other processes have expired, in milliseconds. Default: 10,000. */
   settleMs?: number
 }
 
@@ -43,7 +43,7 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
     if (found === undefined) await claim()
     return found === undefined || found === owner
   }
-  // The storage may have been down when the process started.
+  // The storage may have been unavailable when the process started.
   let isClaimed = owner === undefined || mayBeUnmarked
   /** Claims the bucket before the first write. Throws UNAVAILABLE. */
   const assertOwn = async () => {
@@ -60,7 +60,7 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
     nameOf: keyOf,
     changedAt: async (cid) => (await bucket.stat(keyOf(cid)))?.changedAt,
   }
-  /** Blocks younger than this (milliseconds) need no renewal: a registration takes at most half of the grace period. */
+  /** Maximum age (ms) of blocks that need no renewal: a registration takes at most half of the grace period. */
   const youngMs = ownGrace * 250
 
   const createPlacing = (cancel?: AbortSignal) => {
@@ -77,7 +77,7 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
         renewed.push(key)
         firstRenewal = Math.min(firstRenewal, at)
       },
-      /** Waits until deletions have expired. Throws UNAVAILABLE if a collection deleted a renewed block. */
+      /** Waits until deletion URLs have expired. Throws UNAVAILABLE if a collection deleted a renewed block. */
       async settle() {
         if (renewed.length === 0) return
         const lock = await bucket.stat(LOCK_KEY, cancel)
@@ -85,7 +85,10 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
         await pause(settleMs, undefined, { signal: cancel })
         await forEachConcurrent(renewed, CONCURRENCY, async (key) => {
           if (!(await bucket.stat(key, cancel)))
-            throw unavailable('The file store', new Error('Garbage collection deleted a block that was just renewed.'))
+            throw unavailable(
+              'The file store',
+              new Error('Garbage collection deleted a block that an import had renewed.'),
+            )
         })
       },
     }
@@ -97,7 +100,7 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
       const placing = createPlacing()
       const file = await importBlocks(source, placing.put)
       await placing.settle()
-      // Other imports may use the blocks by now, so garbage collection deletes them.
+      // Other imports may use the blocks by now, so only garbage collection deletes the blocks.
       return { ...file, discard: async () => {} }
     },
 
@@ -115,7 +118,7 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
       if (owner !== undefined) await claim()
       const errors = createErrorCollector(onError)
-      // Read the time before the pins: files that are pinned later are imported or renewed later.
+      // Read the time before reading the pins. Files that are pinned later are imported or renewed after this time.
       const now = await bucket.readClock()
       const marking = { now, grace: graceSeconds * 1_000, cancel, onError: errors.onError }
       const { kept, before } = await markPinned(blocks, pinned, marking)
@@ -139,7 +142,7 @@ const CONCURRENCY = 16
 
 interface S3Sweep {
   isGarbage(object: ListedObject): boolean
-  /** Objects that changed later are kept. Time of the storage's clock, in milliseconds. */
+  /** Objects that changed after this time are kept. Milliseconds of the storage's clock. */
   before: number
   settleMs: number
   cancel: AbortSignal | undefined
@@ -155,7 +158,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   const settle = () => pause(settleMs, undefined, { signal: cancel })
 
   return {
-    /** Acquires or renews the lock. Returns the storage's time, or undefined if another process holds it. */
+    /** Acquires or renews the lock. Returns the storage's time, or undefined if another process holds the lock. */
     async acquire(): Promise<number | undefined> {
       if (writtenAt === undefined) {
         const found = await bucket.stat(LOCK_KEY, cancel)
@@ -167,7 +170,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
       if ((await read()) !== own) return undefined
       if (now - writtenAt > LOCK_MS / 4) {
         writtenAt = await write(own)
-        // The process was suspended, and another collection may have held the lock.
+        // A long delay means that the process was suspended. Another collection may have held the lock meanwhile.
         if (writtenAt - now > MAX_DELAY_MS) await settle()
       }
       return now
@@ -182,7 +185,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   }
 }
 
-/** Deletes garbage. Returns the number of objects. Stops without the lock. Throws UNAVAILABLE. */
+/** Deletes garbage while it holds the lock. Returns the number of deleted objects. Throws UNAVAILABLE. */
 const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
   const { before, cancel, onError, isGarbage } = sweep
   const lock = createDeletionLock(bucket, sweep)

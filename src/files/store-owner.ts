@@ -21,7 +21,7 @@ export interface Ownership {
   /** ID of this installation. If undefined, the owner of the store is not checked. */
   owner?: string | undefined
   findFiles?: FindFiles | undefined
-  /** True if a store without an owner is used unclaimed. */
+  /** True if the installation may use a store without an owner and not claim it. */
   mayBeUnmarked?: boolean
 }
 
@@ -30,7 +30,7 @@ export class WrongStoreError extends FixableError {
   override readonly name = 'WrongStoreError'
 }
 
-/** A folder or a bucket of one installation. */
+/** A block store that one installation owns: a folder or a bucket. */
 export interface OwnedStore {
   /** Title in messages, such as `The folder /var/lib/annal/blocks`. */
   readonly title: string
@@ -43,7 +43,7 @@ export interface OwnedStore {
   has(cid: CID): Promise<boolean>
 }
 
-/** Returns an error if a store belongs to another installation. Returns undefined if it is ours or can be claimed. */
+/** Returns an error if a store belongs to another installation. Returns undefined if it is our store or unclaimed. */
 export async function findOwnerProblem(
   { title, mark, fix, readOwner, has }: OwnedStore,
   owner: string,
@@ -72,7 +72,7 @@ export async function claimStore(store: OwnedStore, owner: string, findFiles: Fi
   const problem = await findOwnerProblem(store, owner, findFiles)
   if (problem) throw problem
   await store.writeOwner(owner)
-  // Another installation may have claimed it at the same time.
+  // Another installation may have claimed the store at the same time.
   const late = await findOwnerProblem(store, owner, findFiles)
   if (late) throw late
 }

@@ -250,7 +250,7 @@ const lacksNextBlock = rewriting(({ method, params }, result) =>
 
 it.each([
   ['is unreachable', cuts, ''],
-  ['lacks the next block', lacksNextBlock, 'returned contradictory answers'],
+  ['lacks the next block', lacksNextBlock, 'returned contradictory responses'],
 ])('the deposit scan waits while the node %s, logs the problem once, and continues', async (_, fault, reason) => {
   const user = await app.newUser({ points: '0' })
   const proxy = await startChainProxy(onTestFinished, scene.url)

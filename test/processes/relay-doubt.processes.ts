@@ -41,7 +41,7 @@ describe('node that lags behind other nodes', () => {
     proxy.fault = lagging(random, () => 5, 1)
     await world.addCommit(asset!)
     relay.wake()
-    expect(await lastErrorOf(relay)).toMatch(/is behind a block that it returned before/)
+    expect(await lastErrorOf(relay)).toMatch(/is lower than before/)
     expect(await world.statuses()).toEqual({ FINAL: 4, PENDING: 1 })
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 5))
@@ -58,7 +58,7 @@ describe('node that lags behind other nodes', () => {
     const head = Number(await chain.rpc.call('eth_blockNumber'))
     proxy.fault = lagging(random, () => head - newest!.number + 1, 1)
     await world.addCommit(asset!)
-    expect(await lastErrorOf(world.relay(proxy.url, options))).toMatch(/is behind a block that it returned before/)
+    expect(await lastErrorOf(world.relay(proxy.url, options))).toMatch(/is lower than before/)
     expect(await world.statuses()).toEqual({ FINAL: 3, PENDING: 1 })
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 4))
@@ -145,7 +145,7 @@ describe('node that returns a wrong transaction count', () => {
     proxy.fault = miscounts(-2)
     await world.addCommit(asset!)
     relay.wake()
-    expect(await lastErrorOf(relay)).toMatch(/returned contradictory answers/)
+    expect(await lastErrorOf(relay)).toMatch(/returned contradictory responses/)
     expect(await world.statuses()).toEqual({ FINAL: 3, PENDING: 1 })
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 4))

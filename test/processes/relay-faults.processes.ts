@@ -264,7 +264,7 @@ describe('relay with a faulty network', () => {
     const tries = await transactions()
     expect(tries).toHaveLength(3)
     expect(await world.sql('select failure from commit_relays')).toEqual([
-      { failure: expect.stringMatching(/^0x\w{64} had no effect$/) },
+      { failure: expect.stringMatching(/^the transaction 0x\w{64} had no effect$/) },
     ])
     expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
   })

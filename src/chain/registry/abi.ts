@@ -8,7 +8,7 @@ const registry = new Interface(artefact.abi)
 const commitEvent = registry.getEvent('Commit')
 if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node src/chain/compile.ts')
 
-/** Topic of the commit event. Stored because the library computes it again on each access. */
+/** Topic of the commit event. A constant, because ethers computes the topic again on each access. */
 const commitTopic: string = commitEvent.topicHash
 export const registryBytecode: string = artefact.bytecode
 
@@ -41,11 +41,11 @@ const withOffsets = (parts: readonly string[]): string => {
 
 const encodeTexts = (texts: readonly string[]) => word(texts.length) + withOffsets(texts.map(encodeText))
 
-/** Encodes a `commit` call. The library takes as long as a signature. A test compares both results. */
+/** Encodes a `commit` call without ethers, which takes as long as a signature. A test compares the two encodings. */
 export const encodeCommit = (nid: string, commitData: string): string =>
   single + withOffsets([encodeText(nid), encodeText(commitData)])
 
-/** Encodes a call with these commits in order. Uses `commit` for a single one and `commitBatch` for several. */
+/** Encodes a call with these commits in order. Uses `commit` for one commit and `commitBatch` for several commits. */
 export const encodeCommits = (commits: readonly CommitCall[]): string => {
   const [first] = commits
   if (first && commits.length === 1) return encodeCommit(first.nid, first.commitData)
@@ -53,7 +53,7 @@ export const encodeCommits = (commits: readonly CommitCall[]): string => {
   return batch + withOffsets([nids, encodeTexts(commits.map(({ commitData }) => commitData))])
 }
 
-/** Decodes the commits of a call. Throws if it is another call. */
+/** Decodes the commits in call data. Throws an Error if the call is not `commit` or `commitBatch`. */
 export const decodeCommits = (callData: string): CommitCall[] => {
   if (callData.startsWith(single)) {
     const [nid, commitData] = registry.decodeFunctionData('commit', callData) as unknown as [string, string]
@@ -63,7 +63,7 @@ export const decodeCommits = (callData: string): CommitCall[] => {
   return Array.from(nids, (nid, index) => ({ nid, commitData: texts[index]! }))
 }
 
-/** ERC-165 `supportsInterface` calls, with the answers of a registry that supports batches. */
+/** ERC-165 `supportsInterface` calls, with the results of a registry that supports batches. */
 export const batchQuestions: readonly { data: string; answer: boolean }[] = [
   { data: '0x01ffc9a7', answer: true },
   { data: '0xffffffff', answer: false },
@@ -73,7 +73,7 @@ export const batchQuestions: readonly { data: string; answer: boolean }[] = [
 export const isCommitLog = ({ topics }: { topics: readonly string[] }): boolean => topics[0] === commitTopic
 export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])
 
-/** Returns the blocks that contain commits. Some registry contracts list a block once per commit. */
+/** Decodes the blocks that contain commits. Some registry contracts list a block once per commit. */
 export const decodeGetCommits = (answer: string): number[] =>
   (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
 
@@ -113,7 +113,7 @@ const commitDataShape = z.object({
 /** Encodes commit data for the chain. The order of the keys, that of `commitDataShape`, is part of the format. */
 export const encodeCommitData = (data: CommitData): string => JSON.stringify(data, Object.keys(commitDataShape.shape))
 
-/** Parses the text of a log. Undefined for another format: anyone can write any text to the registry. */
+/** Parses the text of a log. Returns undefined for other formats, because anyone can write any text to the registry. */
 export const parseCommitData = (text: string): CommitData | undefined => {
   try {
     return commitDataShape.safeParse(JSON.parse(text)).data

@@ -23,19 +23,19 @@ import { chooseFees, isPoor, signTransaction } from '../transaction.ts'
 import { findFirst, readAccounts, readView } from '../view.ts'
 import * as abi from './abi.ts'
 
-/** Error for a node on another chain than the configured or the stored one. Nothing must be signed. */
+/** Error for a node whose chain is not the configured or stored chain. The relay must not sign anything. */
 export class WrongChainError extends Error {
   override readonly name = 'WrongChainError'
 }
 
-/** Returns true if an error means that the node gave no usable answer. */
+/** Returns true if an error means that the node returned no usable response. */
 export const isNoAnswer = (error: unknown): boolean =>
   isRpcError(error) || error instanceof WrongChainError || isUnavailable(error)
 
 /** A commit of an asset, as read from the chain. Anyone can write to the registry, so trust depends on `recorder`. */
 export interface ChainCommit {
   recorder: string
-  /** Text in the log, and its decoded form. That is undefined if the format is unknown. */
+  /** Text in the log, and the decoded commit data, which is undefined if the format is unknown. */
   text: string
   commitData: CommitData | undefined
   transactionHash: string
@@ -46,17 +46,17 @@ export interface ChainCommit {
 
 export interface RegistryOptions {
   rpcUrl: string
-  /** Database that stores the chain ID and the registry's address. A verifier has none and must set `address`. */
+  /** Database that stores chain ID and registry address. A verifier has no database, so it must set `address`. */
   database?: Database
   /** Address of an existing registry. If missing, the relay deploys one and stores its address. */
   address?: string
-  /** First block of the registry's log. If missing, it is searched for, which needs a node that keeps old state. */
+  /** First block of the registry's log. If missing, a search finds it, which needs a node that keeps old state. */
   start?: number | undefined
   chainId?: number
   tracer?: Tracer
 }
 
-/** Problem of a first start on an operator's chain that neither names a registry contract nor allows to deploy one. */
+/** Error message of a first start on an external chain if no registry is configured and none may be deployed. */
 export const NO_REGISTRY_CHOSEN =
   'This installation has no registry contract yet. ' +
   'Set CHAIN_REGISTRY_ADDRESS to the address of an existing ERC-7053 registry. ' +
@@ -67,20 +67,19 @@ export const registrySetting = (chainId: number) => `${keyValueKeys.registry}${c
 const readSetting = async (database: Database | undefined, key: string) =>
   (await database?.query(findSetting, { key }))?.[0]?.value
 
-/** Number of blocks per page: the number of requests in one RPC batch. */
+/** Number of blocks per page. Each block of a page is one call in the RPC batch. */
 const BLOCKS_OF_PAGE = 50
-/** Number of blocks per request for logs. It grows while requests succeed and shrinks when the node rejects one. */
+/** Initial number of blocks per log request. The number grows after successes and shrinks after rejections. */
 const FIRST_RANGE = 2_000
 const LARGEST_RANGE = 100_000
 export type Registry = ReturnType<typeof createRegistry>
 
-/** Creates a reader of the registry. Stores chain ID and address if there is a database. */
+/** Creates a reader of the registry. Stores chain ID and registry address if it has a database. */
 export function createRegistry(options: RegistryOptions) {
   const { rpcUrl, database, address, start, chainId: expectedId, tracer } = options
   const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
   let storedId: number | undefined
 
-  /** Throws WrongChainError unless `chainId` is this installation's chain. */
   const assertChain = async (chainId: number): Promise<void> => {
     if (expectedId !== undefined && chainId !== expectedId)
       throw new WrongChainError(`CHAIN_ID says ${expectedId}, but the node at ${rpc.host} is on chain ${chainId}.`)
@@ -96,14 +95,14 @@ export function createRegistry(options: RegistryOptions) {
     )
   }
 
-  /** Returns the node's chain ID, and stores the first one. Throws UNAVAILABLE, WrongChainError. */
+  /** Returns the node's chain ID. Stores it if none is stored yet. Throws UNAVAILABLE, WrongChainError. */
   const readChainId = async (): Promise<number> => {
     const chainId = Number(await rpc.call<string>('eth_chainId'))
     await assertChain(chainId)
     return chainId
   }
 
-  /** Returns the registry's address on this chain. Undefined if it was never deployed. */
+  /** Returns the registry's address on a chain, or undefined if the registry was never deployed there. */
   const findAddress = async (chainId: number): Promise<string | undefined> =>
     address ?? readSetting(database, registrySetting(chainId))
 
@@ -150,15 +149,15 @@ export function createRegistry(options: RegistryOptions) {
   const startOf = async (at: string, chainId: number) =>
     start ?? (await findStart({ rpc, database, chainId, address: at }))
 
-  /** Returns undefined if the contract does not support the call, or if its result exceeds a limit of the node. */
+  /** Lists the blocks, or returns undefined if the contract has no `getCommits` or its result exceeds a node limit. */
   const listIfItCan = (at: string, nid: string) => listBlocks(at, nid).catch(undefinedIf(isRpcError))
 
   return {
     rpc,
-    /** Address that the operator configured. If set, no registry is ever deployed. */
+    /** Registry address that the operator configured. If the address is set, no registry is ever deployed. */
     configuredAddress: address,
     ...{ readChainId, assertChain, findAddress },
-    /** Returns the first block of the registry's log. Undefined if it is unknown. Throws UNAVAILABLE. */
+    /** Returns the first block of the registry's log, or undefined if that block is unknown. Throws UNAVAILABLE. */
     findStart: startOf,
     /** Returns the stored or configured chain and address. Undefined before the first commit. */
     async recall(): Promise<{ chainId: number; address: string } | undefined> {
@@ -220,7 +219,7 @@ const readStart = async (place: Place) => {
 const readBlock = (rpc: Rpc, number: number) =>
   rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(number), true)
 
-/** Returns the first block with code if it created the contract. Nodes without old state report no code. */
+/** Finds the block that created the contract: the first block in which it has code. Needs a node with old state. */
 async function searchStart({ rpc, address }: Place): Promise<{ number: number; hash: string } | undefined> {
   const hasCodeAt = async (number: number) =>
     (await rpc.call<string>('eth_getCode', address, quantity(number))) !== '0x'
@@ -245,7 +244,7 @@ export async function recordStart(place: Place, transactionHash: string): Promis
   if (receipt) await storeStart(place, Number(receipt.blockNumber), receipt.blockHash)
 }
 
-/** Returns true if this database's registry was deployed on this chain: the block's hash decides. */
+/** Returns true if this database's registry was deployed on this chain. Compares the hash of the deployment block. */
 export async function isChainOf(place: Place): Promise<boolean> {
   if ((await place.rpc.call<string>('eth_getCode', place.address, 'latest')) === '0x') return false
   const start = await readStart(place)
@@ -256,7 +255,7 @@ export async function isChainOf(place: Place): Promise<boolean> {
 /** Returns the registry's first block, stored or found by binary search. Throws UNAVAILABLE. */
 async function findStart(place: Place): Promise<number | undefined> {
   const start = await readStart(place)
-  // A chain that was reset has another block hash there.
+  // After a reset, the chain has another block hash at this height.
   if (start && (await readBlock(place.rpc, start.number))?.hash === start.hash) return start.number
   const found = await searchStart(place).catch(undefinedIf(isRpcError))
   if (found) await storeStart(place, found.number, found.hash)
@@ -292,7 +291,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     )
 
   const view = await readView(rpc, [])
-  // Read code and transaction count at one block: nodes behind a load balancer can differ in height.
+  // Read code and transaction count at one block, because nodes behind a load balancer can have different heads.
   const block = quantity(view.head.number)
   if (known && (await registry.hasCode(known, block))) return known
   const [seen] = await readAccounts(rpc, [account.address], block)
@@ -303,17 +302,16 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     if (!replaced)
       throw new Error(
         `There is no registry at ${known} on chain ${chainId}. Restore the chain's data, ` +
-          'or set CHAIN_REGISTRY_ADDRESS to where the registry is.',
+          'or set CHAIN_REGISTRY_ADDRESS to the address of the registry.',
       )
   } else {
     const [row] = await database.query(rememberSetting, { key, value: address })
-    // Another process stored its address first.
+    // Another process stored the address of its registry first.
     if (row?.value !== address) throw new Error('The registry is being deployed by another process.')
   }
 
   const fees = chooseFees(view, options.maxFeePerGas)
-  if (!fees)
-    throw new Error('The base fee is above the highest fee that the relay may pay; the registry is not deployed.')
+  if (!fees) throw new Error('The base fee is above CHAIN_MAX_FEE_GWEI, so the registry cannot be deployed.')
   const estimate = await rpc.call<string>('eth_estimateGas', { from: account.address, data: abi.registryBytecode })
   const gasLimit = (BigInt(estimate) * 5n) / 4n
   const signed = signTransaction(account, { ...fees, chainId, nonce, data: abi.registryBytecode, gasLimit })
@@ -322,20 +320,21 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     log.warn(fields, 'The chain lost the registry; deploying it again and sending every commit again')
   else log.info(fields, 'Deploying the registry')
   await rpc.call('eth_sendRawTransaction', toHex(signed.raw)).catch((error: unknown) => {
-    // An earlier deployment may be pending with this nonce. It creates the same contract at the same address.
+    // An earlier deployment with this nonce may be pending. It creates the same contract at the same address.
     if (!isRpcError(error) || isPoor(error)) throw error
     log.warn({ err: error, nonce }, 'The node rejected the deployment of the registry; waiting for an earlier one')
   })
   const deadline = performance.now() + RECEIPT_WAIT_MS
   while (!(await registry.hasCode(address))) {
-    if (performance.now() > deadline) throw new Error(`The registry's deployment ${signed.hash} is not included yet.`)
+    if (performance.now() > deadline)
+      throw new Error(`The transaction ${signed.hash}, which deploys the registry, is not in a block yet.`)
     await delay(RECEIPT_POLL_MS, undefined, { signal })
   }
   await recordStart({ rpc, database, chainId, address }, signed.hash)
   return address
 }
 
-/** Replaces the stored address of a registry if no transaction was ever signed. */
+/** Replaces the stored registry address if no transaction was ever signed. */
 const replaceUnusedRegistry = statement(
   'registry_replace_unused',
   { parameters: { key: text, value: text }, columns: { value: text } },

@@ -1,4 +1,4 @@
-/** Closes nonce gaps. They appear if a chain loses blocks that counted as final, such as a development chain. */
+/** Closes nonce gaps. They appear if a chain, such as a development chain, loses blocks that counted as final. */
 import { boolean, int, statement, text } from '../../db/sql.ts'
 import { toHex } from '../keys.ts'
 import { contradiction, isRpcError } from '../rpc.ts'
@@ -13,7 +13,7 @@ import { isDisplaced } from './stale-node-guard.ts'
 const FILLER_PATIENCE_MS = 30_000
 const BATCH = 64
 
-/** Closes a nonce gap. Returns true while there is one; nothing new may be signed then. */
+/** Closes a nonce gap. Returns true while a gap exists. The lane must not sign new transactions then. */
 export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
   const [last] = inFlight.length > 0 ? [] : await parts.database.query(findLastNonce, { lane: lane.address })
@@ -32,7 +32,7 @@ export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, i
   const rows = await parts.database.query(findNonces, { lane: lane.address, from: count, below: end })
   const placed = rows.filter(({ status }) => status === 'INCLUDED' || status === 'FINAL')
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
-  // The node reports these nonces as unused but has blocks that use them, so its answers contradict each other.
+  // The node reports these nonces as unused but has blocks that use them. The two responses contradict each other.
   if (placed.some((row) => canonical.get(row.block_number) === row.block_hash)) throw contradiction(parts.rpc)
 
   const isMissing = ({ block_number: number }: { block_number: number }) =>
@@ -40,7 +40,7 @@ export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, i
   const missing = placed.find(isMissing)
   const message = 'The node lacks a block that it had, with transactions of the relay; signing paused'
   reportLane(parts, lane, 'gap', missing && { message, fields: { block: missing.block_number } })
-  // A block that is missing for long counts as lost if its transactions are stored and can be sent again.
+  // A block counts as lost after a waiting time, if its transactions are stored and can be sent again.
   const isLost = (row: (typeof placed)[number]) =>
     isDisplaced(row, canonical, view.head) || (lasts >= parts.doubtPatience && isMissing(row) && row.has_bytes)
   const lost = placed.filter(isLost)
@@ -51,7 +51,7 @@ export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, i
   return true
 }
 
-/** Sends an empty transaction. The lease is checked after signing: a frozen process must not use the nonce. */
+/** Sends an empty transaction. Checks the lease after signing, because a frozen process must not use the nonce. */
 const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: number) => {
   const { signer } = lane
   const earlier = lane.fillers.get(nonce)
@@ -71,7 +71,7 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
   })
 }
 
-/** Returns the commits with nonces in [`from`, `below`). `has_bytes`: their transaction is stored. */
+/** Returns the commits with nonces in [`from`, `below`). `has_bytes`: true if the transaction is stored. */
 const findNonces = statement(
   'relay_nonces',
   {

@@ -16,7 +16,7 @@ interface CommitSignerOptions
     Pick<RelayOptions, 'contentStore' | 'custody'> {
   stopping: AbortController
   idlePause: number
-  /** Returns true if the chain already has the commit, and then stores that. Throws if the chain's state is unknown. */
+  /** Marks a commit as included if the chain has it. Returns false if not. Throws if the chain's state is unknown. */
   reconcileFromChain(leaseName: string, commitId: string): Promise<boolean>
   onReady(): void
 }
@@ -24,36 +24,36 @@ interface CommitSignerOptions
 /** The lease ensures that one process prepares commits. */
 const leaseName = 'relay:prepare'
 const BATCH = 32
-/** Last attempt without the author's key, about three days after the first. Leaves time to restore a key vault. */
+/** Number of attempts without the author's key: about three days, so that an operator can restore the key vault. */
 const LAST_TRY_WITHOUT_KEY = 80
 const messages = { failed: 'Preparation of commits failed; retrying', recovered: 'Preparation of commits recovered' }
 
-/** Creates the commit signer. Retries each commit with backoff, up to 1 hour, or 30 seconds in an outage. */
+/** Creates the commit signer. Retries each commit with backoff of up to 1 hour, or up to 30 seconds in an outage. */
 export const createCommitSigner = (options: CommitSignerOptions) => {
   const { database, lease, contentStore, custody, log, tracer, cpu, stopping, idlePause, reconcileFromChain } = options
   const outages = createLogDeduper()
 
   const storeTree = async (row: UnpreparedRow) => {
-    // The tree of a deleted asset must stay private, so it is not stored. Its hash still goes to the chain.
+    // The tree of a deleted asset must stay private, so it is not stored. Its hash is still written to the chain.
     if (row.deleted || !keyOf(row) || isErased(row)) return
     const cid = await contentStore.putDocument(Buffer.from(row.tree), stopping.signal)
     if (cid !== row.tree_cid)
-      throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
+      throw new Error(`The content store returned the CID ${cid} for a tree, but the commit has ${row.tree_cid}.`)
   }
 
-  /** Refunds a commit that cannot be signed, unless the chain has it, as after a restore. */
+  /** Refunds a commit that cannot be signed, unless the chain already has the commit, such as after a restore. */
   const refund = async (row: UnpreparedRow, reason: string) => {
     if (await reconcileFromChain(leaseName, row.commit_id)) return
     log.error({ commit: toId('commit', row.commit_id), reason }, 'Commit failed; refunding it')
     await lease.write(leaseName, failCommit, { commit: row.commit_id, reason })
   }
 
-  /** Looks for the commit on the chain, and refunds it after the last attempt. Returns true if it is settled. */
+  /** Searches the chain for a commit, and refunds it after the last attempt. Returns true if the commit is settled. */
   const settleWithoutKey = async (row: UnpreparedRow, error: LostKeyError): Promise<boolean> => {
     // If the account was deleted since the row was read, the deletion has signed or failed its commits.
     if ((await database.query(hasKey, { user: row.author_id })).length === 0) return true
     if (!error.isForGood && row.attempts < LAST_TRY_WITHOUT_KEY) return reconcileFromChain(leaseName, row.commit_id)
-    await refund(row, 'the author’s key does not open any more')
+    await refund(row, 'the key of the author cannot be decrypted')
     return true
   }
 
@@ -69,7 +69,7 @@ export const createCommitSigner = (options: CommitSignerOptions) => {
     }
   }
 
-  /** Returns the signature, or undefined if the commit is settled without one. */
+  /** Returns the signature of the tree, or undefined if the commit is settled without a signature. */
   const sign = async (row: UnpreparedRow): Promise<string | undefined> => {
     const key = keyOf(row)
     if (!key) return void (await refund(row, 'the author’s key no longer exists'))
@@ -109,7 +109,7 @@ export const createCommitSigner = (options: CommitSignerOptions) => {
   return createPoller({ step, stopping, log, messages })
 }
 
-/** Returns the author's key. Undefined if it was destroyed with the account. */
+/** Returns the author's key, or undefined if the key was destroyed with the account. */
 function keyOf(row: UnpreparedRow): SealedKey | undefined {
   const { key_version: version, vault_key_id: vaultKeyId, wrapped_data_key, sealed_private_key } = row
   if (version === null || vaultKeyId === null || !wrapped_data_key || !sealed_private_key) return undefined
@@ -127,7 +127,7 @@ const unpreparedColumns = {
 }
 type UnpreparedRow = RowOf<typeof unpreparedColumns>
 
-/** Returns commits that are due for preparation. The key columns are null if the key does not exist. */
+/** Returns commits that are due for preparation. The key columns are null if the author's key does not exist. */
 export const findUnprepared = statement(
   'relay_unprepared',
   { parameters: { limit: int }, columns: unpreparedColumns },
@@ -162,7 +162,7 @@ export const storePrepared = statement(
    ${pinTreesSql('prepared_relays')}`,
 )
 
-/** Schedules a retry with backoff, in seconds. The asset's later commits wait too. */
+/** Schedules a retry of a commit with backoff, in seconds. The asset's later commits are postponed too. */
 const postpone = statement(
   'relay_postpone',
   { parameters: { commit: uuid, lastError: text, firstPause: float, longestPause: float } },

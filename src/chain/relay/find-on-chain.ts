@@ -1,4 +1,4 @@
-/** Looks for commits on the chain before they are signed again. Node or database may lack transactions. */
+/** Searches the chain for commits before they are signed again, because node or database may lack transactions. */
 import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
@@ -30,7 +30,7 @@ const matchesCommit = ({ tree_cid, created_at, committer_address }: WantedCommit
   commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
   commitData.committer === committer_address
 
-/** Finds the events of these commits. The result is open for `unread` commits: their history is incomplete. */
+/** Finds the events of these commits. `unread`: commits without a result yet, because their history is incomplete. */
 export const findCommitEvents = async (parts: SearchParts, commitIds: readonly string[]) => {
   const { readHistory } = withHistoryCache(parts)
   const found = new Map<string, ChainCommit>()
@@ -71,7 +71,7 @@ export const markFoundCommits = async (parts: SearchParts, leaseName: string, he
     ])
     const transaction = resultOf<TransactionReply | null>(outcomes[0])
     const receipt = resultOf<ReceiptReply | null>(outcomes[1])
-    // Reading a long history takes many steps, so check for a reorg.
+    // Reading a long history takes many steps, so check for a reorganization meanwhile.
     if (transaction?.blockHash !== blockHash || receipt?.blockHash !== blockHash) continue
     const position = commitLogsOf(receipt).findIndex(({ logIndex }) => Number(logIndex) === event.logIndex)
     const cost = costsOf(receipt)[position]
@@ -88,21 +88,21 @@ export const markFoundCommits = async (parts: SearchParts, leaseName: string, he
   return { found, unread, marked }
 }
 
-/** Marks a commit that the chain has. Returns false if it does not. Throws UNAVAILABLE while that is uncertain. */
+/** Marks a commit that the chain has. Returns false if the chain does not have it. Throws UNAVAILABLE if uncertain. */
 export const reconcileFromChain = async (parts: SearchParts, leaseName: string, commitId: string): Promise<boolean> => {
   const recorders = [...parts.recorders]
   const { head, counts, pendingCounts } = await readView(parts.rpc, recorders)
   const { found, unread, marked } = await markFoundCommits(parts, leaseName, head.number, [commitId])
   if (marked.has(commitId)) return true
   const notYet = (why: string) => unavailable('The chain', new Error(why))
-  if (unread.has(commitId)) throw notYet('the long history of the asset is still being read')
-  if (found.has(commitId)) throw notYet('the block of the commit is not deep enough yet')
+  if (unread.has(commitId)) throw notYet('The long history of the asset is still being read.')
+  if (found.has(commitId)) throw notYet('The block of the commit does not have enough confirmations yet.')
   for (const account of recorders) {
     const [last] = await parts.database.query(findLastNonce, { lane: account })
     const known = Math.max(counts.get(account) ?? 0, (last?.nonce ?? -1) + 1)
     const pending = pendingCounts.get(account) ?? 0
     if (Number.isFinite(pending) && pending > known)
-      throw notYet(`transactions of ${account} that the database does not know wait to be included`)
+      throw notYet(`Pending transactions of ${account} are not in the database.`)
   }
   return false
 }
@@ -110,7 +110,7 @@ export const reconcileFromChain = async (parts: SearchParts, leaseName: string, 
 /** A commit's share of the cost of its transaction. The fee is in wei. */
 export type Cost = { gas: number; fee: bigint }
 
-/** Returns the commit events of a transaction, in order. Returns none if it failed or was sent to another contract. */
+/** Returns the commit events of a transaction, in order. A failed or a foreign transaction has no commit events. */
 const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
   hasSucceeded(receipt) ? receipt.logs.filter(isCommitLog) : []
 
@@ -135,10 +135,10 @@ const splitByWeight = (amount: bigint, weights: readonly bigint[]): bigint[] => 
 
 /** Maximum number of pages read per asset in one step of the relay. Each page is one request. */
 const PAGES_AT_ONCE = 4
-/** Maximum number of assets whose reading position is stored. The oldest one is dropped and starts again. */
+/** Maximum number of assets whose reading position is cached. The oldest position is dropped first. */
 const MEMORY = 1_000
 
-/** Creates a reader of our accounts' commits. Each call reads a few pages, from the last position on. */
+/** Creates a reader of our accounts' commits. Each call reads a few pages after the position of the previous call. */
 export const createHistories = (readOwn: Registry['readOwn']) => {
   const reading = new Map<string, { pages: AsyncIterator<ChainCommit[]>; found: ChainCommit[] }>()
 
@@ -181,7 +181,7 @@ const findWantedCommits = statement(
    where c.id = any ($commits) order by c.id`,
 )
 
-/** Counts other commits with the same content in each transaction: that many events belong to them. */
+/** Counts other commits with the same content in each transaction. They own as many of its events. */
 const findForeign = statement(
   'relay_foreign',
   { parameters: { hashes: arrayOf(text), commit: uuid }, columns: { hash: text, commits: int } },
@@ -198,7 +198,7 @@ const findForeign = statement(
    group by own.hash`,
 )
 
-/** Marks a commit that was found on the chain as included. Pins its tree, because preparation was skipped. */
+/** Marks a commit that was found on the chain as included. Pins its tree, because the commit was not prepared. */
 const markFound = statement(
   'relay_mark_found',
   {

@@ -1,4 +1,4 @@
-/** Follows sent transactions until they are final, displaced by a reorg, or known to have had no effect. */
+/** Follows sent transactions until they are final, displaced by a reorganization, or known to have had no effect. */
 import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, uuid } from '../../db/sql.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
 import { eventSql } from '../../modules/events/events.sql.ts'
@@ -15,14 +15,14 @@ import { isDisplaced } from './stale-node-guard.ts'
 
 /** Number of transactions without effect after which a commit fails. */
 const ATTEMPT_LIMIT = 3
-/** Receipts per RPC batch. Each contains the events of all its commits, and nodes limit the size of a response. */
+/** Receipts per RPC batch. Nodes limit the size of a response, and a receipt contains all events of its commits. */
 const RECEIPTS_AT_ONCE = 16
 const COMMITS_AT_ONCE = 500
 
 const inChunks = <Item>(items: readonly Item[], size = COMMITS_AT_ONCE): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
-/** A commit and the block that contains it. The cost is missing until its receipt is read. */
+/** A commit and the block that contains it. The cost is missing until the receipt is read. */
 type IncludedCommit = { commit: string; hash: string; blockNumber: number; blockHash: string; cost?: Cost }
 
 /** Updates the commits of a lane from the chain's state, if it changed. */
@@ -30,11 +30,10 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   const count = view.counts.get(lane.address) ?? 0
   const seen = `${view.head.hash}:${count}`
   if (lane.seen === seen) return
-  // Set before reading. Code that runs meanwhile clears it to request another pass.
+  // Set `seen` before reading. Code that runs meanwhile clears `seen` to request another pass.
   lane.seen = seen
   let isSettled = false
   try {
-    // Only nonces below the transaction count can have a receipt.
     const below = inFlight.filter(({ nonce }) => nonce < count)
     const settledAll = await storeOutcomes(parts, lane, view, below)
     const isUnsure = await checkIncluded(parts, lane, view)
@@ -45,7 +44,7 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   }
 }
 
-/** Returns true if every row has its outcome. */
+/** Stores the outcomes of transactions. Returns true if every row has its outcome. */
 const storeOutcomes = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
   const hashes = rows.flatMap((row) => row.hashes)
   const receipts = await fetchReceipts(parts, hashes)
@@ -59,7 +58,7 @@ const storeOutcomes = async (parts: RelayParts, lane: Lane, view: ChainView, row
       included.push({ row, ...inclusion })
       continue
     }
-    // The problem of the first transaction delays all others, so only that one is logged.
+    // The problem of the first transaction delays all others, so only the first problem is logged.
     const isFirst = settledAll
     const report = (problem: Problem) => isFirst && reportLane(parts, lane, 'receipts', problem)
     settledAll = false
@@ -99,7 +98,7 @@ const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly 
   return receipts
 }
 
-/** Returns the receipt with the events of all commits of a row. Without a contract there are no events. */
+/** Returns the receipt that has events of all commits of a row, or undefined. */
 const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]) => {
   for (const receipt of receipts) {
     // The commit may have had another position in an earlier transaction.
@@ -111,7 +110,7 @@ const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]) => {
   return undefined
 }
 
-/** Finalizes commits and handles reorganizations. Returns true if a block was missing. */
+/** Finalizes commits and handles reorganizations. Returns true if a node lacks a block. */
 const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Promise<boolean> => {
   const rows = await parts.database.query(findIncluded, { lane: lane.address })
   if (rows.length === 0) return false
@@ -145,13 +144,13 @@ const addCosts = async (parts: RelayParts, lane: Lane, rows: readonly IncludedRo
   })
 }
 
-/** Returns commits of lost blocks to BROADCAST and schedules them to be sent again. */
+/** Returns commits of lost blocks to BROADCAST. Their transactions are then sent again. */
 export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
   await parts.lease.write(lane.name, markDisplaced, { commits: rows.map((row) => row.commit_id) })
   for (const row of rows) lane.sentAt.delete(row.nonce)
   lane.seen = ''
   const fields = { lane: lane.address, commits: rows.length }
-  parts.log.warn(fields, 'Chain reorganization; sending transactions of its lost blocks again')
+  parts.log.warn(fields, 'Chain reorganization; sending the transactions of lost blocks again')
 }
 
 /** Handles a used nonce without an event. Releases the commits after enough confirmations. */
@@ -173,7 +172,7 @@ const settleWithoutEffect = async (
     report({ message, fields: { transaction: futile.transactionHash } })
     if (Number(futile.blockNumber) > deepest) return
     const missing = await includeFromRegistry(parts, lane, row)
-    return release(parts, lane, row.nonce, missing, `${futile.transactionHash} had no effect`)
+    return release(parts, lane, row.nonce, missing, `the transaction ${futile.transactionHash} had no effect`)
   }
   const now = performance.now()
   const until = lane.missingUntil.get(row.nonce)
@@ -187,10 +186,11 @@ const settleWithoutEffect = async (
     ? 'An unknown transaction used a nonce of the relay account: another party has its key'
     : 'The node has no receipt for a used nonce; waiting'
   report({ message, fields: { nonce: row.nonce } })
-  if (isForeign) await release(parts, lane, row.nonce, missing, `nonce ${row.nonce} was used by ${spender}`)
+  if (isForeign)
+    await release(parts, lane, row.nonce, missing, `the unknown transaction ${spender} used nonce ${row.nonce}`)
 }
 
-/** Marks commits in the registry's events as included, and returns the others. None if a history is incomplete. */
+/** Marks commits in the registry's events as included. Returns the others, or none if a history is incomplete. */
 const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: InFlightRow): Promise<string[]> => {
   const { found, unread } = await findCommitEvents(parts, commits)
   const there = [...found].map(([commit, { transactionHash, blockNumber, blockHash }]) => ({
@@ -200,7 +200,7 @@ const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: I
   return unread.size > 0 ? [] : commits.filter((commit) => !found.has(commit))
 }
 
-/** Releases commits to be signed again. Refunds a commit that was in too many transactions without effect. */
+/** Returns commits to PENDING to be signed again. Refunds a commit after too many transactions without effect. */
 const release = async (parts: RelayParts, lane: Lane, nonce: number, commits: readonly string[], reason: string) => {
   const signed = Map.groupBy(await parts.database.query(findSigned, { commits }), (row) => row.commit_id)
   const hashes = [...signed.values()].flatMap((rows) => rows.map(({ hash }) => hash))
@@ -244,7 +244,7 @@ export const markIncluded = statement(
    where r.commit_id = item.commit_id and r.status in ('PENDING', 'BROADCAST', 'INCLUDED')`,
 )
 
-/** Marks commits as displaced by a reorganization. A commit without a stored transaction is signed again. */
+/** Returns commits of lost blocks to BROADCAST, or to PENDING if their transaction is not stored. */
 const markDisplaced = statement(
   'relay_mark_displaced',
   { parameters: { commits: arrayOf(uuid) } },

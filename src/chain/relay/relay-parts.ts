@@ -17,7 +17,7 @@ import { findAllLanes } from './relay.sql.ts'
 /** Options of the relay. Times are in milliseconds. */
 export interface RelayOptions {
   database: Database
-  /** Connection URL for the leases. It must not go through a pooler in statement mode. */
+  /** Connection URL for the leases. It must not be a pooler in statement mode. */
   databaseUrl: string
   registry: Registry
   contentStore: ContentStore
@@ -28,28 +28,28 @@ export interface RelayOptions {
   describe: DescribeCommit
   /** Private keys, one per lane. The first account deploys the registry if it is missing. */
   relayKeys: readonly string[]
-  /** Addresses of relay accounts that were used earlier. The database may not contain them. */
+  /** Addresses of former relay accounts. The database may not contain these addresses. */
   earlierRelays?: readonly string[]
-  /** Number of blocks above a commit's block until it is FINAL. With 0 it is final in its own block. */
+  /** Number of blocks above a commit's block until the commit is FINAL. 0: the commit is final in its own block. */
   confirmations: number
   /** Maximum fee per gas in wei. */
   maxFeePerGas: bigint
-  /** Maximum number of commits per transaction. It is 1 if the registry does not support batches. Default: 64. */
+  /** Maximum number of commits per transaction. Default: 64. If the registry does not support batches, 1 is used. */
   commitsPerTransaction?: number
   /** Maximum number of pending transactions per lane. Default: 64, because nodes limit them per account. */
   transactionsUnderWay?: number
-  /** Time for a node to return the receipt of a used nonce. Default: 10,000. */
+  /** Maximum delay until a node returns the receipt of a used nonce, in milliseconds. Default: 10,000. */
   receiptPatience?: number
-  /** Time for which a node with a lower head or unknown transactions is not trusted. Default: 120,000. */
+  /** Time in which a node with a lower head or unknown transactions is not trusted (ms). Default: 120,000. */
   doubtPatience?: number | undefined
-  /** Minimum duration of a nonce gap before it is closed. A node may be one block behind another. Default: 3,000. */
+  /** Delay before closing a nonce gap (ms), because a node may be one block behind another. Default: 3,000. */
   gapPatience?: number
   pauses?: Partial<typeof defaultPauses>
 }
 
-/** Pauses between two steps, in milliseconds. `resting`: without pending commits. */
+/** Pauses between two steps, in milliseconds. `resting`: the pause if no commits are pending. */
 export const defaultPauses = { idle: 1_000, resting: 60_000, waiting: 500, sent: 25, woken: 20, longestBackoff: 3_000 }
-/** Status for the operator. `standby`: another process holds the lanes. `waiting`: retrying after `lastError`. */
+/** Relay status for the operator. `standby`: another process holds the lanes. `waiting`: retrying after `lastError`. */
 export type RelayStatus = RelayLoad & { lastError: string | null; chainId: number | null; registry: string | null }
 export type Relay = { wake(): void; status(): RelayStatus } & WatchedRelay & Poller
 type Settings = 'meter' | 'tracer' | 'commitsPerTransaction' | 'receiptPatience' | 'gapPatience'
@@ -66,11 +66,11 @@ export interface RelayParts
   /** Addresses of our relay accounts, current and earlier. */
   recorders: ReadonlySet<string>
   doubtPatience: number
-  /** Follows the account's commits until they are final, even if it signs nothing any more. */
+  /** Follows the commits of an account until they are final, even if the account is no longer configured. */
   followLane(account: string): void
 }
 
-/** Kinds of problems of a lane, and the message when one ends. One problem of each kind is logged at a time. */
+/** Log message for the end of a lane's problem, by kind. One problem of each kind is logged at a time. */
 const recovered = {
   sending: 'Sending of transactions recovered',
   fees: 'Fees are below the maximum again',
@@ -88,9 +88,9 @@ export const createLane = (
 ) => ({
   address,
   name: `relay:${address}`,
-  /** Undefined for an account that is no longer configured. */
+  /** Account that signs for the lane. Undefined if the account is no longer configured. */
   signer,
-  /** Head and transaction count at the last read of receipts. If both are unchanged, there is nothing new. */
+  /** Head and transaction count when receipts were last read. If both are unchanged, no receipts are read. */
   seen: '',
   /** Time at which a node last accepted a nonce's transaction, by nonce. Deleted when a node rejects it. */
   sentAt: new Map<number, number>(),
@@ -100,7 +100,7 @@ export const createLane = (
   waitingFrom: new Map<string, number>(),
   /** Time at which a used nonce without a receipt is investigated, by nonce. */
   missingUntil: new Map<number, number>(),
-  /** The last transaction count of the account that was ahead of the database. */
+  /** The newest transaction count of the account that was higher than the database expects. */
   countAhead: undefined as number | undefined,
   /** Time since when the node's pool contains transactions that the database does not know. */
   unknownSince: undefined as number | undefined,
@@ -113,7 +113,7 @@ export const createLane = (
 })
 export type Lane = ReturnType<typeof createLane>
 
-/** Logs the current problem of a lane once, and its end when there is none. */
+/** Logs the current problem of a lane once. If there is none, logs the end of the previous problem. */
 export const reportLane = ({ log }: Pick<RelayParts, 'log'>, lane: Lane, topic: Topic, problem?: Problem): void =>
   logOnce(log, lane.dedupers[topic], problem, recovered[topic], { lane: lane.address })
 
@@ -127,7 +127,7 @@ export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; ha
     for (const key of memory.keys()) if (!hashes.has(key)) memory.delete(key)
 }
 
-/** Returns the EIP-55 addresses of all relay accounts: those in `named`, and those that any commit used. */
+/** Returns the EIP-55 addresses of all relay accounts: the accounts in `named`, and the accounts of all commits. */
 export async function findRecorders(
   { query }: { query: Query },
   named: readonly string[],
@@ -146,5 +146,5 @@ export interface Outgoing {
   traces: readonly Origin[]
 }
 
-/** Returns the history of an asset, oldest first. Undefined until it is complete: call again. */
+/** Returns the history of an asset, oldest first. While it returns undefined, call it again to read more. */
 export type ReadHistory = (nid: string) => Promise<ChainCommit[] | undefined>

@@ -1,4 +1,4 @@
-/** SQL that several parts of the relay share. Conditions must match the partial indexes of `commit_relays`. */
+/** SQL that several modules of the relay share. Conditions must match the partial indexes of `commit_relays`. */
 import { keyValueKeys } from '../../db/key-value-store.ts'
 import type { RowOf } from '../../db/sql.ts'
 import {
@@ -49,7 +49,7 @@ export const transactionsOfSql = (commit: string) => `(
      union all select hash, position from chain_transaction_members where commit_id = ${commit})`
 
 export const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
-/** A commit and the block that contains it according to the database. */
+/** A commit, and the block that contains the commit according to the database. */
 export type BlockRow = RowOf<typeof blockColumns>
 
 /** Returns true if any commit is ready or pending. `order by` makes the planner use indexes despite old statistics. */
@@ -73,7 +73,7 @@ export const findOpenLanes = statement(
   `select distinct lane from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
 )
 
-/** Returns the accounts that ever sent a commit. Skips through the index: `distinct` would read all rows. */
+/** Returns the accounts that ever sent a commit. Skips through the index, because `distinct` would read all rows. */
 export const findAllLanes = statement(
   'relay_all_lanes',
   { columns: { lane: text } },
@@ -90,11 +90,11 @@ export const findAllLanes = statement(
 export const candidateColumns = {
   ...{ id: uuid, nid: text, sequence: int, message: text, treeCid: text, treeSha256: text, treeSignature: text },
   ...{ createdAt: timestamp, creatorAddress: text, committerAddress: text, trace: orNull(text) },
-  /** True if the commit may be on the chain already: it is older than the time at which the chain was ahead. */
+  /** True if the chain may have the commit, because it is older than the time at which the chain was ahead. */
   doubtful: boolean,
-  /** Previous commit of the asset, if it is unsigned. */
+  /** ID of the asset's previous commit, if that commit is unsigned. */
   unsignedPredecessor: orNull(uuid),
-  /** True if an earlier transaction of the commit had no effect. Sent alone, it cannot make other commits fail. */
+  /** True if a transaction of the commit had no effect. The next one contains no other commits that could fail. */
   goesAlone: boolean,
 }
 
@@ -166,7 +166,7 @@ export const storeSigned = statement(
    select commit_id from signed_relays`,
 )
 
-/** Stores replacements with higher fees, unless a commit is no longer pending. Returns the stored transactions. */
+/** Stores replacement transactions with higher fees, unless a commit is no longer pending. Returns the stored ones. */
 export const storeReplaced = statement(
   'relay_store_replaced',
   { parameters: transactions, columns: { hash: text } },
@@ -186,11 +186,11 @@ export const storeReplaced = statement(
 )
 
 const inFlightColumns = {
-  /** `hash`: the newest transaction. `sent`: a node accepted it. `age`: seconds since it was signed. */
+  /** `hash`: the newest transaction. `sent`: true if a node accepted it. `age`: seconds since it was signed. */
   ...{ nonce: int, hash: text, sent: boolean, age: float },
-  /** Commits in the transaction, with their positions in it and their trace contexts. */
+  /** Commits in the newest transaction, with their positions in it and their trace contexts. */
   ...{ commits: arrayOf(uuid), places: arrayOf(smallint), traces: arrayOf(orNull(text)) },
-  /** All transactions of the first commit, its position in each, and their highest fees in wei. */
+  /** All transactions of the first commit, its position in each transaction, and the highest fees in wei. */
   ...{ hashes: arrayOf(text), positions: arrayOf(smallint) },
   ...{ max_fee_per_gas: numeric, max_priority_fee_per_gas: numeric },
 }
@@ -225,7 +225,7 @@ export const findRaw = statement(
   'select hash, raw from chain_transactions where hash = any ($hashes)',
 )
 
-/** Records that the chain is ahead of the database. Commits until now are searched before they are signed. */
+/** Records that the chain is ahead of the database. Older commits are searched on the chain before they are signed. */
 export const recordAhead = statement(
   'relay_ahead',
   {},
@@ -233,7 +233,7 @@ export const recordAhead = statement(
    on conflict (key) do update set value = excluded.value`,
 )
 
-/** Lists commits that could not be prepared, for `annal relay`. Those with most attempts come first. */
+/** Lists commits that could not be prepared, for `annal relay`. Commits with most attempts come first. */
 export const findWaiting = statement(
   'relay_waiting',
   { columns: { commit_id: uuid, nid: text, attempts: int, next_attempt_at: timestamp, last_error: text } },
@@ -243,7 +243,7 @@ export const findWaiting = statement(
    order by r.attempts desc, r.commit_id limit 200`,
 )
 
-/** Counts pending and failed commits by status, with the oldest of each, for `annal relay`. */
+/** Counts pending and failed commits by status, with the oldest time of each status, for `annal relay`. */
 export const countByStatus = statement(
   'relay_count',
   { columns: { status: commitStatus, count: int, oldest: timestamp } },

@@ -1,4 +1,4 @@
-/** The relay writes accepted commits to the chain exactly once. Requests only insert rows and never wait for it. */
+/** The relay writes accepted commits to the chain exactly once. Requests only insert rows and do not wait for it. */
 import { noopMeter, noopTracer } from '../../telemetry/telemetry-types.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
@@ -37,7 +37,7 @@ export function createRelay(options: RelayOptions): Relay {
     doubtPatience: options.doubtPatience ?? 120_000,
     gapPatience: options.gapPatience ?? 3_000,
     ...{ lease, rpc, cpu: createCpuThrottle() },
-    /** Adds a lane for an account whose commit was found on the chain, to follow it until it is final. */
+    /** Adds a lane for an account whose commit was found on the chain. The lane follows it until it is final. */
     followLane(account: string) {
       const lane = lanes.find(({ address }) => address === account)
       if (lane) lane.seen = ''
@@ -50,7 +50,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
   let parts: RelayParts | undefined
   let lastStepAt: number | undefined
-  /** Time at which the chain last had all our commits. Undefined if it must be checked. */
+  /** Time at which the chain last had all our commits. Undefined if the chain must be checked. */
   let lastCompleteAt: number | undefined
   let isCompared = false
 
@@ -72,7 +72,7 @@ export function createRelay(options: RelayOptions): Relay {
     for (const { lane } of await database.query(findOpenLanes)) {
       if (lanes.some((known) => known.address === lane)) continue
       const message =
-        'Relay key removed while its transactions are pending; they are sent, but their fees cannot be raised'
+        'Relay key removed while its transactions are pending; the relay sends them but cannot raise their fees'
       log.warn({ lane }, message)
       lanes.push(createLane(lane))
     }
@@ -118,12 +118,12 @@ export function createRelay(options: RelayOptions): Relay {
     return Math.min(...outcomes.map(({ pause }) => pause))
   }
 
-  /** Throws if chain or registry are missing. Calls to an address without a contract have no effect. */
+  /** Throws if the chain changed or has no registry, because calls to an address without a contract have no effect. */
   const assertSameChain = async ({ chainId, registry: address }: RelayParts, view: ChainView) => {
     await registry.assertChain(view.chainId)
     if (view.chainId !== chainId)
       throw new WrongChainError(`The node changed from chain ${chainId} to chain ${view.chainId}.`)
-    if (!view.hasContract) throw new Error(`The registry at ${address} is gone from the chain.`)
+    if (!view.hasContract) throw new Error(`The chain no longer has a registry at ${address}.`)
   }
 
   const standBy = () => {

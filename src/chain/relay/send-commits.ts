@@ -13,10 +13,10 @@ import * as sql from './relay.sql.ts'
 import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'
 import { isCountConfirmed } from './stale-node-guard.ts'
 
-/** Maximum total size of the transactions in one request. Hex doubles it, and some nodes accept only 1 MB. */
+/** Maximum size of the transactions in one request, in bytes. Hex doubles the size, and some nodes accept only 1 MB. */
 const REQUEST_BYTES = 400_000
 
-/** Sends stored transactions. Repeating is safe: one transaction per nonce can be included. Throws UNAVAILABLE. */
+/** Sends stored transactions. A retry is safe, because a nonce can be used only once. Throws UNAVAILABLE. */
 export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
   const requests: Outgoing[][] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -43,23 +43,23 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
       taken.push(...commits)
       lane.sentAt.set(nonce, performance.now())
       lane.refusals.delete(hash)
-      // The nonce may be used already. Clear this so that receipts are read even if the head does not change.
+      // The nonce may be used already. Clear `seen`, so that receipts are read even if the head does not change.
       if (error) lane.seen = ''
       return
     }
-    // The node no longer has the transaction in its pool.
+
     lane.sentAt.delete(nonce)
     const lacksFunds = transactions.isPoor(error)
     if (!lacksFunds && transactions.wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
     problem ??= lacksFunds
-      ? { message: 'The relay account cannot pay for gas; send it coins' }
+      ? { message: 'The relay account cannot pay for gas; send coins to the account' }
       : { message: 'The node rejected a transaction; retrying', reason: error.message }
   })
   reportLane(parts, lane, 'sending', problem)
   if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
 }
 
-/** Adds their stored bytes to rows. Leaves out rows without stored bytes. */
+/** Adds the stored bytes of transactions to rows. Omits rows without stored bytes. */
 const withRaw = async ({ database }: RelayParts, rows: readonly sql.InFlightRow[]) => {
   if (rows.length === 0) return []
   const stored = await database.query(sql.findRaw, { hashes: rows.map(({ hash }) => hash) })
@@ -70,7 +70,7 @@ const withRaw = async ({ database }: RelayParts, rows: readonly sql.InFlightRow[
   })
 }
 
-/** Sends transactions again that no node accepted, that a pool dropped, or that lost their block. */
+/** Resends transactions that no node accepted, that a pool dropped, or whose block was lost. */
 export const sendAgain = async (parts: RelayParts, lane: Lane, waiting: readonly sql.InFlightRow[]) => {
   const now = performance.now()
   const due = waiting.filter(({ nonce, sent }) => {
@@ -80,14 +80,14 @@ export const sendAgain = async (parts: RelayParts, lane: Lane, waiting: readonly
   await send(parts, lane, await withRaw(parts, due))
 }
 
-/** Seconds per attempt until a transaction must be pending. Some pools queue transactions forever. */
+/** Seconds per attempt after which a transaction must be pending: some pools queue transactions indefinitely. */
 const MISFILED_SECONDS = 3
 /** Number of consecutive rejections after which a transaction is signed again. */
 const REFUSAL_LIMIT = 3
-/** Maximum number of replacements in one step. Later nonces must wait for these anyway. */
+/** Maximum number of replacements in one step. Transactions with higher nonces must wait for these anyway. */
 const BATCH = 16
 
-/** Replaces transactions whose fees are too low with ones that have the same nonce and higher fees. */
+/** Replaces transactions whose fees are too low by transactions with the same nonce and higher fees. */
 export const replaceStuck = async (
   parts: RelayParts,
   lane: Lane,
@@ -102,12 +102,12 @@ export const replaceStuck = async (
     const [maxFeePerGas, maxPriorityFeePerGas] = [BigInt(row.max_fee_per_gas), BigInt(row.max_priority_fee_per_gas)]
     const fees = transactions.raiseFees({ maxFeePerGas, maxPriorityFeePerGas }, view, parts.maxFeePerGas)
     if (!fees) {
-      const message = 'Fees are above CHAIN_MAX_FEE_GWEI; sent transactions wait until they fall'
+      const message = 'Gas fees are above CHAIN_MAX_FEE_GWEI; sent transactions wait until the fees fall'
       reportLane(parts, lane, 'fees', { message })
       break
     }
     const { to, data, nonce, gasLimit: oldLimit } = transactions.parseTransaction(row.raw)
-    // Throws unless the data is a commit call, so that nothing else is signed again.
+    // This call throws unless the data is a commit call, so that no other call is signed again.
     decodeCommits(data)
     // The gas limit may be the reason why the transaction was not included.
     const newLimit = isRefused(lane, row) || row.hashes.length > 1 ? await estimateGas(parts, lane, [data]) : oldLimit
@@ -148,22 +148,22 @@ const markBroadcast = statement(
 const UNKNOWN_PATIENCE_MS = 120_000
 /** Maximum number of commits per step if the registry supports batches. */
 const COMMITS_AT_ONCE = 512
-/** Maximum size of a call. Nodes reject transactions above 128 KiB. */
+/** Maximum size of a call, in bytes. Nodes reject transactions above 128 KiB. */
 const MAXIMUM_CALL_BYTES = 120_000
-/** Maximum size of a batch. Some chains accept only 95,000 bytes; most accept 128 KiB. */
+/** Maximum size of a batch, in bytes. Some chains accept only 95,000 bytes, and most chains accept 128 KiB. */
 const MAXIMUM_BATCH_BYTES = 90_000
 /** Maximum gas of a batch, below the limit of EIP-7825 (16,777,216). */
 const MAXIMUM_BATCH_GAS = 15_000_000n
-/** Share of a block's gas limit for a batch, as a divisor. Larger batches would wait long. */
+/** Maximum share of a batch in a block's gas limit, as a divisor. Larger batches would wait long for a block. */
 const SHARE_OF_BLOCK = 4n
 /** Gas to add a block to the list of an asset: a new storage slot and the list's length. */
 const GAS_OF_PLACE = 30_000n
-/** A commit that may be signed, with the data of its description. */
+/** A commit that may be signed, with the facts of its commit data. */
 type CandidateRow = RowOf<typeof sql.candidateColumns>
 /** The call of one commit to the registry. `bytes` is its size as a single `commit` call. */
 type RelayCall = CandidateRow & { commitData: string; bytes: number }
 
-/** Signs and stores unsigned commits of the lane in at most `room` transactions. Returns those to send. */
+/** Signs unsigned commits of a lane in at most `room` transactions. Stores and returns the transactions. */
 export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
   const { signer, address } = lane
   if (!signer || room <= 0) return []
@@ -173,7 +173,7 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
   if (rows.length === 0) return []
 
   const fees = transactions.chooseFees(view, parts.maxFeePerGas)
-  const message = 'The base fee is above CHAIN_MAX_FEE_GWEI; commits wait until it falls'
+  const message = 'The base fee is above CHAIN_MAX_FEE_GWEI; commits wait until the base fee falls'
   reportLane(parts, lane, 'fees', fees ? undefined : { message })
   if (!fees) return []
   const [last] = await parts.database.query(sql.findLastNonce, { lane: address })
@@ -217,7 +217,7 @@ const store = async (
   }))
 }
 
-/** Detects transactions that the database lacks. Returns true if signing must wait for those in the pool. */
+/** Detects transactions that the database lacks. Returns true if signing must wait for those in the node's pool. */
 const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce: number): Promise<boolean> => {
   const count = view.counts.get(lane.address) ?? 0
   const pending = view.pendingCounts.get(lane.address) ?? count
@@ -238,7 +238,7 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
 
 /** Marks commits that are on the chain as included. Returns the rows that may be signed. */
 const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly CandidateRow[]) => {
-  // The state was detected in this step, so the rows are not marked yet.
+  // Unknown transactions were detected in this step, so the rows are not marked as doubtful yet.
   const isNew = lane.unknownSince !== undefined
   const doubtful = rows.filter((row) => row.doubtful || isNew).map(({ id }) => id)
   if (doubtful.length === 0) return rows
@@ -255,7 +255,7 @@ export const columnsOf = (signed: readonly transactions.SignedTransaction[]) => 
   tips: signed.map(({ maxPriorityFeePerGas }) => String(maxPriorityFeePerGas)),
 })
 
-/** Sorts commits so that predecessors come first. Drops commits whose predecessor is missing. */
+/** Sorts commits so that predecessors come first. Omits commits whose unsigned predecessor is missing. */
 const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
   const ordered = new Map<string, CandidateRow>()
   for (let left = [...rows]; ; ) {
@@ -266,7 +266,7 @@ const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
   }
 }
 
-/** Builds the calls to the registry. Refunds a commit that is too large for a transaction; it has no nonce yet. */
+/** Builds the calls to the registry. Refunds a commit that is too large for a transaction and has no nonce yet. */
 const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly CandidateRow[]) => {
   const calls: RelayCall[] = []
   for (const row of rows) {
@@ -328,14 +328,14 @@ const groupsOf = (calls: readonly RelayCall[], most: number): RelayCall[][] => {
   return groups
 }
 
-/** Returns a gas limit with a reserve for new list entries. Undefined if the node rejects the estimate. */
+/** Returns a gas limit with a reserve for new list entries, or undefined if the node rejects the estimate. */
 const tryEstimateGas = async ({ rpc, registry }: RelayParts, lane: Lane, data: string, assets: number) => {
   const call = rpc.call<string>('eth_estimateGas', { from: lane.address, to: registry, data })
   const estimate = await call.catch(undefinedIf(isRpcError))
   return estimate === undefined ? undefined : (BigInt(estimate) * 5n) / 4n + GAS_OF_PLACE * BigInt(assets) + 20_000n
 }
 
-/** Returns the gas limit that suffices for each of these calls: that of the largest one. */
+/** Returns a gas limit that suffices for each of these calls: the gas limit of the largest call. */
 export const estimateGas = async (parts: RelayParts, lane: Lane, calls: readonly string[]): Promise<bigint> => {
   const data = calls.reduce((largest, each) => (each.length > largest.length ? each : largest))
   const commits = decodeCommits(data).length

@@ -1,4 +1,4 @@
-/** Detects outdated answers of a node, for example behind a load balancer. */
+/** Detects outdated responses of a node, for example of a node behind a load balancer. */
 import { getCreateAddress } from 'ethers'
 import { arrayOf, int, orNull, statement, text } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
@@ -29,7 +29,7 @@ export function createHeadGuard(patience: number) {
   }
 
   return {
-    /** Throws UNAVAILABLE if the head is below an earlier one without a reorganization, for `patience` ms. */
+    /** Throws UNAVAILABLE, for up to `patience` ms, if the head is lower than before without a reorganization. */
     async assertNewest({ database, rpc }: RelayParts, lanes: readonly string[], { head }: ChainView): Promise<void> {
       const findNewest = async (upTo: number | null) => (await database.query(findNewestPlaced, { lanes, upTo }))[0]
       const isOtherChain = async () => {
@@ -38,14 +38,14 @@ export function createHeadGuard(patience: number) {
       }
       highest ??= (await findNewest(null))?.block_number ?? 0
       if (head.number < highest && !(await isOtherChain()) && !isUnchanged(head))
-        throw unavailable('The chain', new Error(`${rpc.host} is behind a block that it returned before`))
+        throw unavailable('The chain', new Error(`The head of the node ${rpc.host} is lower than before.`))
       if (head.number >= highest) unchangedHead = undefined
       highest = head.number
     },
   }
 }
 
-/** Records if our accounts sent transactions that the database lacks. The caller must hold the lease. */
+/** Records that our accounts sent transactions that the database lacks, if so. The caller must hold the lease. */
 export const recordAccountsAhead = async (
   { database, rpc, lease, recorders }: Pick<RelayParts, 'database' | 'rpc' | 'lease' | 'recorders'>,
   leaseName: string,
@@ -59,13 +59,13 @@ export const recordAccountsAhead = async (
   }
 }
 
-/** Returns true if the chain has the last transaction, or the count has lasted for `doubtPatience`. */
+/** Returns true if the chain has the last transaction, or the count is unchanged for `doubtPatience`. */
 export const isCountConfirmed = async (parts: RelayParts, lane: Lane, view: ChainView, count: number) => {
-  // The transaction deployed our registry: a contract's address depends on the account and the nonce.
+  // This nonce deployed our registry, because a contract's address depends on the account and the nonce.
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
   if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
   lane.doubtedSince ??= performance.now()
-  const message = 'The node counts more transactions of the relay account than it shows; signing paused'
+  const message = 'The node counts more transactions of the relay account than it returns; signing paused'
   reportLane(parts, lane, 'count', { message, fields: { count } })
   return performance.now() - lane.doubtedSince >= parts.doubtPatience
 }

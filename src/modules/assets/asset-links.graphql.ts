@@ -34,8 +34,8 @@ const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
         'URL of the page. Anyone who has this URL can read the page, even of a private asset. Treat the URL as a secret.',
       resolve: ({ path }, _args, { baseUrl }) => baseUrl + path,
     }),
-    createdAt: t.expose('createdAt', time('Time of creation.')),
-    expiresAt: t.expose('expiresAt', time('Time of expiry.')),
+    createdAt: t.expose('createdAt', time('Time at which the link was created.')),
+    expiresAt: t.expose('expiresAt', time('Time at which the link expires.')),
     revokedAt: t.expose(
       'revokedAt',
       optionalTime('Time at which the link was revoked. Null if the link is not revoked.'),
@@ -55,7 +55,7 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
       type: AssetLinkType,
       nullable: true,
       ...pages,
-      description: `Links to the page of the asset, newest first. Null for all callers except the owner. Creating a link deletes links that ended ${links.KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
+      description: `Links to the page of the asset, newest first. Null for all callers except the owner. Creating a link deletes links that expired or were revoked ${links.KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
       args: { search: searchArg(t, 'the label'), offset: offsetArg(t) },
       async resolve(asset, { offset, search, ...args }, context) {
         if (!owns(context.actor, asset)) return null
@@ -71,12 +71,12 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
 )
 
 const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
-  description: 'The asset, and the expiry time of the link.',
+  description: 'Input of `createAssetLink`: the asset, and the expiry time and the label of the link.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The nid.' }),
+    id: t.id({ required: true, description: 'The nid of the asset.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: `Time of expiry, at most ${links.MAX_LINK_DAYS} days from now. Defaults to seven days.`,
+      description: `Time at which the link expires, at most ${links.MAX_LINK_DAYS} days from now. Defaults to seven days.`,
     }),
     label: t.string({
       description: `Your label for the link, at most ${links.LINK_LABEL_LENGTH} characters. Only you can read the label.`,
@@ -88,7 +88,7 @@ const linkPayload = (name: string, description: string) =>
   builder.objectRef<{ link: AssetLink }>(name).implement({
     description,
     fields: (t) => ({
-      link: t.expose('link', { type: AssetLinkType, description: 'The secret from the mailed link.' }),
+      link: t.expose('link', { type: AssetLinkType, description: 'The link to the page of the asset.' }),
     }),
   })
 const CreateAssetLinkPayload = linkPayload('CreateAssetLinkPayload', 'The new link.')
@@ -96,7 +96,11 @@ const RevokeAssetLinkPayload = linkPayload('RevokeAssetLinkPayload', 'The revoke
 
 const RevokeAssetLinkInput = idInputType('RevokeAssetLinkInput', 'The link to revoke.', 'ID of the link.')
 
-const RevokeAssetLinksInput = idInputType('RevokeAssetLinksInput', 'The asset whose links are revoked.', 'The nid.')
+const RevokeAssetLinksInput = idInputType(
+  'RevokeAssetLinksInput',
+  'The asset whose links are revoked.',
+  'The nid of the asset.',
+)
 
 /** The payload has no `id` field, because Relay would treat the payload as the asset itself. */
 const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetLinksPayload').implement({
@@ -115,18 +119,22 @@ builder.mutationFields((t) => ({
     type: CreateAssetLinkPayload,
     description:
       'Creates a link to the page of your asset. Anyone who has the link can read the page and the proof until the link expires, even of a private asset. ' +
-      'It is free and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
+      'The operation is free and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
     args: {
-      input: t.arg({ type: CreateAssetLinkInput, required: true, description: 'The asset, and the expiry time.' }),
+      input: t.arg({
+        type: CreateAssetLinkInput,
+        required: true,
+        description: 'The asset, and the expiry time of the link.',
+      }),
     },
     resolve: async (_root, { input }, context) => ({ link: await links.createAssetLink(context, omitNullish(input)) }),
   }),
   revokeAssetLink: t.field({
     type: RevokeAssetLinkPayload,
     description:
-      'Revokes a link to the page of your asset, immediately. A link that has ended stays unchanged. Raises NOT_AUTHENTICATED, NOT_FOUND.',
+      'Revokes a link to the page of your asset, immediately. A link that expired or was revoked stays unchanged. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: {
-      input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The secret from the mailed link.' }),
+      input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link to revoke.' }),
     },
     resolve: async (_root, { input }, context) => ({ link: await links.revokeAssetLink(context, input) }),
   }),

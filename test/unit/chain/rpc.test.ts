@@ -31,7 +31,7 @@ describe('JSON-RPC client', () => {
     ['closes the connection', cuts, /other side closed|ECONNRESET/],
     ['hangs', hangs, /timeout/],
     ['answers 429', tooMany, /status 429/],
-    ['answers HTML', html, /something other than JSON/],
+    ['answers HTML', html, /response of the node is not JSON\./],
     ['answers 502', page(502, 'text/plain', 'bad gateway'), /status 502/],
     [
       'returns a rate limit error',
@@ -115,7 +115,7 @@ describe('JSON-RPC client', () => {
   it('rejects a JSON-RPC batch response that omits a call, with a clear error message', async () => {
     proxy.fault = async (_, pass) => (await pass()).slice(1)
     await expect(createRpc({ url: proxy.url }).batch(calls)).rejects.toMatchObject({
-      cause: { message: expect.stringMatching(/left a call of a batch without an answer$/) },
+      cause: { message: expect.stringMatching(/returned no result for a call of a batch\.$/) },
     })
   })
 
