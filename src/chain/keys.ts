@@ -35,7 +35,7 @@ export const createRelayAccount = (privateKey: string): RelayAccount => {
   const digits = privateKey.startsWith('0x') ? privateKey.slice(2) : privateKey
   const bytes = /^[0-9a-f]{64}$/i.test(digits) ? Buffer.from(digits, 'hex') : undefined
   const address = bytes && addressOf(bytes)
-  if (!address) throw new Error()
+  if (!address) throw new Error('A relay key is not a private key: expected 64 hex digits, with or without 0x.')
   return { address, privateKey: bytes }
 }
 

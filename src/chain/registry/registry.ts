@@ -79,7 +79,7 @@ export function createRegistry(options: RegistryOptions) {
   const { rpcUrl, database, address, start, chainId: expectedId, tracer } = options
   const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
   let storedId: number | undefined
-
+  /** Checks the node's chain. Throws WrongChainError unless `chainId` is this installation's chain. */
   const assertChain = async (chainId: number): Promise<void> => {
     if (expectedId !== undefined && chainId !== expectedId)
       throw new WrongChainError(`CHAIN_ID says ${expectedId}, but the node at ${rpc.host} is on chain ${chainId}.`)

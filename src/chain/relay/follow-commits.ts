@@ -34,6 +34,7 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   lane.seen = seen
   let isSettled = false
   try {
+    // Only nonces below the transaction count can have a receipt.
     const below = inFlight.filter(({ nonce }) => nonce < count)
     const settledAll = await storeOutcomes(parts, lane, view, below)
     const isUnsure = await checkIncluded(parts, lane, view)

@@ -47,7 +47,7 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
       if (error) lane.seen = ''
       return
     }
-
+    // The node no longer has the transaction in its pool.
     lane.sentAt.delete(nonce)
     const lacksFunds = transactions.isPoor(error)
     if (!lacksFunds && transactions.wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
