@@ -43,7 +43,8 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
   const drop = (lost: pg.Client, error?: Error) => {
     if (client !== lost) return
     client = undefined
-    if (held.size > 0) log.warn({ err: error }, 'Lost the database connection that holds the leases; acquiring them again')
+    if (held.size > 0)
+      log.warn({ err: error }, 'Lost the database connection that holds the leases; acquiring them again')
     held.clear()
     lost.end().catch(() => {})
   }
