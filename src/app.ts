@@ -94,9 +94,9 @@ const noContentCredentials: ContentCredentials = {
 /** Dependencies of an application. */
 export interface AppDependencies extends Omit<Infrastructure, 'close' | 'abandon'> {
   modules: Modules
-  /** Default: `noCoins`. */
+  /** Deposits and withdrawals of coins. Default: `noCoins`. */
   coins?: Coins
-  /** Returns the current gas fee of a commit. Default: the configured fee. */
+  /** Returns the current gas fee of a commit. Default: the gas fee of the configuration. */
   gasFee?: (() => string) | undefined
   /** Reads histories from the chain. Missing in commands that need no chain. */
   histories?: Histories

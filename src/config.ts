@@ -87,7 +87,7 @@ function findContradictions(values: Values): string[] {
   return problems.flatMap(([applies, problem]) => (applies ? [problem] : []))
 }
 
-/** Days that data is kept. */
+/** Retention periods, in days. */
 const retention = { eventDays: 90, idempotencyKeyDays: 7, sessionIdleDays: 365 }
 
 /** Seconds that unused blocks stay in the file store. */

@@ -33,7 +33,7 @@ export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 interface OpenOptions {
   /** True for a service: it migrates the database and owns the embedded parts. False for a command. */
   isService: boolean
-  /** Default: no telemetry. */
+  /** Metrics and traces of the process. Default: no telemetry. */
   telemetry?: Telemetry
   /** False disables the read compiler and write batching, for tests that compare responses. Default: true. */
   fastPaths?: boolean

@@ -41,7 +41,7 @@ export async function runProcess(config: Config): Promise<never> {
 }
 
 async function closeAll(opened: Opened): Promise<void> {
-  // An error while one part closes must not keep the others open.
+  // An error while one part closes must not keep other parts open.
   for (const close of opened) await close().catch(() => undefined)
 }
 

@@ -11,15 +11,15 @@ export const BEAT_EVERY_MS = 5_000
 /** Seconds without a heartbeat after which a process counts as dead. Equals the duration of a lease. */
 export const SILENT_SECONDS = 20
 /** Seconds without a heartbeat after which a process's row is deleted. */
-const FORGOTTEN_SECONDS = 3_600
+const MAX_AGE_SECONDS = 3_600
 
 /** Records a heartbeat, and deletes the rows of processes without a recent heartbeat. */
 const beat = statement(
   'process_beat',
-  { parameters: { id: uuid, name: text, roles: arrayOf(text), forgotten: float } },
-  `with forgotten as (
+  { parameters: { id: uuid, name: text, roles: arrayOf(text), maxAge: float } },
+  `with deleted_processes as (
      delete from processes where id in (
-       select id from processes where seen_at < now() - make_interval(secs => $forgotten) and id <> $id
+       select id from processes where seen_at < now() - make_interval(secs => $maxAge) and id <> $id
        limit 100 for update skip locked
      )
    )
@@ -48,7 +48,7 @@ export const rolesWithout = (processes: readonly { roles: readonly Role[] }[]): 
 
 /** Creates the heartbeat of this process. Its functions throw UNAVAILABLE. */
 export function createPresence(database: Pick<Database, 'query'>, roles: ReadonlySet<Role>) {
-  const process = { id: randomUUID(), name: `${hostname()}:${pid}`, roles: [...roles], forgotten: FORGOTTEN_SECONDS }
+  const process = { id: randomUUID(), name: `${hostname()}:${pid}`, roles: [...roles], maxAge: MAX_AGE_SECONDS }
   return {
     beat: () => database.query(beat, process),
     /** Returns the roles that no live process has. */

@@ -38,8 +38,8 @@ export const findSetting = statement(
   'select value from key_values where key = $key',
 )
 
-/** Sets a value unless the key exists. Returns the stored value. */
-export const rememberSetting = statement(
+/** Inserts a value unless the key exists. Returns the stored value. */
+export const insertSetting = statement(
   'setting_remember',
   { parameters: { key: text, value: text }, columns: { value: text } },
   `with inserted_value as (
@@ -49,7 +49,7 @@ export const rememberSetting = statement(
 )
 
 /** Stores the current time of the database's clock unless the key exists. */
-export const rememberMoment = statement(
+export const insertCurrentTime = statement(
   'setting_remember_moment',
   { parameters: { key: text } },
   'insert into key_values (key, value) values ($key, clock_timestamp()::text) on conflict (key) do nothing',

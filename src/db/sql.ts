@@ -35,7 +35,7 @@ export const bigint = typeOf<string>('bigint')
 export const numeric = typeOf<string>('numeric')
 /** Double. Never use it for amounts. */
 export const float = typeOf<number>('double precision')
-/** Boolean. Like the other types, it is never null; use `orNull(boolean)` for a nullable one. */
+/** Boolean. Like the other types, it is never null. Declare nullable columns with `orNull(boolean)`. */
 export const boolean = typeOf<boolean>('boolean')
 /** Binary data (`bytea`). Parameters accept any `Uint8Array`. */
 export const bytes = typeOf<Buffer>('bytea')
@@ -72,7 +72,7 @@ export type ParametersOf<Parameters extends Types> = {
 
 /** Execution options of a statement. */
 interface StatementOptions {
-  /** True if it reads or counts many rows. Such statements leave some connections to other statements. */
+  /** True if the statement reads or counts many rows. Such statements leave some connections to other statements. */
   readonly isList?: boolean
   /** Response timeout, in milliseconds. Default: 8,500. Outside a transaction, the default is also the maximum. */
   readonly patience?: number

@@ -94,7 +94,7 @@ function filterOf<Filter>(args: ListArgs<Filter>): Filter {
   return omitNullish({ ...filter, ...others }) as Filter
 }
 
-/** Resolvers of a connection. `list` returns a page, and `count` the number of items on all pages. */
+/** Creates the resolvers of a connection. `list` returns a page, and `count` the number of items on all pages. */
 export const listResolvers = <Filter, Query extends { skip?: number | undefined }, Item>(
   list: (context: Context, filter: Filter, query: Query) => Promise<Item[]>,
   count: (context: Context, filter: Filter, offset?: number | null) => Promise<number>,

@@ -294,11 +294,11 @@ export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeConte
   function report({ args: { document, operationName, contextValue } }: { args: ExecutionArgs }) {
     const operation = getOperationAST(document, operationName)
     const { res } = contextValue as NodeContext
-    if (operation) watch.asked(res, 'graphql', nameOfOperation(operation), operation.name?.value)
+    if (operation) watch.setOperation(res, 'graphql', nameOfOperation(operation), operation.name?.value)
   }
   return {
     onRequest({ serverContext }) {
-      watch.asked(serverContext.res, 'graphql', 'other')
+      watch.setOperation(serverContext.res, 'graphql', 'other')
     },
     onExecute: report,
     onSubscribe: report,

@@ -129,7 +129,7 @@ export function createGraphQLHandler(options: Options) {
     res.setHeader('Cache-Control', 'private, no-cache')
     if (await fastPath.answer(request)) return undefined
     if (!options.playground || !wantsPlayground(req)) return yoga(req, res, request)
-    watch.asked(res, 'graphql', 'playground')
+    watch.setOperation(res, 'graphql', 'playground')
     return playground(req, res)
   }
 }
@@ -209,8 +209,8 @@ function createFastPath({ executor, admission, telemetry, trustedOnly }: Options
     const { variables, operationName = null } = params
     if (operationName !== null && operationName !== found.operation.name?.value) return undefined
     assertVariablesFit(variables)
-    const asked = { ...checks.measure(found.document, found.operation, variables), actor }
-    return admission.isOpen(asked) ? { ...found, asked, variables } : undefined
+    const cost = { ...checks.measure(found.document, found.operation, variables), actor }
+    return admission.isOpen(cost) ? { ...found, cost, variables } : undefined
   }
 
   async function resultOf(request: NodeContext): Promise<ExecutionResult | undefined> {
@@ -218,11 +218,11 @@ function createFastPath({ executor, admission, telemetry, trustedOnly }: Options
     if (context.hasStaleToken) return undefined
     const found = await find(request, context)
     if (!found) return undefined
-    const { asked, operation, read, variables } = found
-    const run = () => admission.enter(asked, async () => read(context, variables))
+    const { cost, operation, read, variables } = found
+    const run = () => admission.enter(cost, async () => read(context, variables))
     const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
     if (result && !result.errors) {
-      telemetry.watch.asked(request.res, 'graphql', nameOfOperation(operation), operation.name?.value)
+      telemetry.watch.setOperation(request.res, 'graphql', nameOfOperation(operation), operation.name?.value)
     }
     return result
   }

@@ -64,7 +64,7 @@ export function addProbes(app: FastifyInstance, probes: Probes, watch: RequestWa
     app.route({
       ...{ method: ['GET', 'HEAD'], url: `/${name}` },
       async handler(_request, reply) {
-        watch.asked(reply.raw, 'operator', `GET /${name}`)
+        watch.setOperation(reply.raw, 'operator', `GET /${name}`)
         return sendProbe(reply, await probe())
       },
     })

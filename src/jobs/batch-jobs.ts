@@ -33,7 +33,7 @@ export const batchJobItems = {
 } as const satisfies Record<string, IdPrefix | 'asset' | 'text'>
 export type BatchJobName = keyof typeof batchJobItems
 
-/** Name of a scan of all files. Its items are files, and each run tries all of them. */
+/** Name of a scan of all files. The items of a scan are files, and each run processes all files. */
 export type FileScanName = 'collect-garbage' | 'delete-uploads' | 'index-blocks'
 
 /** Parameters and columns of a statement that finds items. `skip`: items that this run has already tried. */
@@ -58,7 +58,7 @@ export interface BatchJob {
   process(query: Database['query'], items: readonly string[]): Promise<{ items: string[]; owners?: string[] }>
 }
 
-/** Creates a batch job from one statement that finds items and one that processes them. */
+/** Creates a batch job from a statement that finds items and a statement that processes items. */
 export const simpleBatchJob = <Extra>(
   name: BatchJobName,
   find: Statement<PageParameters & Extra, { item: string }>,
@@ -199,7 +199,7 @@ export function createBatchJobRunner({ database, log, notifications, meter = noo
     )
   }
 
-  /** Processes items in one transaction. Returns undefined and records the failure if it fails. Throws UNAVAILABLE. */
+  /** Processes items in one transaction. Records a failure and returns undefined. Throws UNAVAILABLE. */
   async function processTogether(job: BatchJob, items: readonly string[], failures: Map<string, unknown>) {
     try {
       const processed = await database.transaction((query) => job.process(query, items))
@@ -213,7 +213,7 @@ export function createBatchJobRunner({ database, log, notifications, meter = noo
     }
   }
 
-  /** Processes a page. If it fails, processes each item separately to find those that fail. */
+  /** Processes a page of items. If the page fails, processes each item separately to find the failing items. */
   async function processPage(job: BatchJob, items: readonly string[]): Promise<string[]> {
     const failures = new Map<string, unknown>()
     const together = await processTogether(job, items, failures)
@@ -244,7 +244,7 @@ export function createBatchJobRunner({ database, log, notifications, meter = noo
   return {
     run,
 
-    /** Runs several batch jobs. An error in one does not stop the others. Throws the first error at the end. */
+    /** Runs several batch jobs. An error in one job does not stop the other jobs. Throws the first error at the end. */
     runAll: (batchJobs: readonly BatchJob[], cancel?: AbortSignal) =>
       forEachSettled(batchJobs, (job) => run(job, cancel), cancel),
 

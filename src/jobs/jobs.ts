@@ -70,13 +70,13 @@ const durable = {
 
 /**
  * Options of mail queues: retries every 30 seconds for 15 minutes, then every ten minutes for a day. Old mails are
- * deleted because they may contain an address.
+ * deleted because they may contain an e-mail address.
  */
 const mail = { ...durable, ...backoff(180, 5, 30), retentionSeconds: 30 * DAY_SECONDS }
 
 /**
  * All queues. `jobs/queues.ts` describes the data of their jobs. A queue must come after the queue of its dead
- * letters. pg-boss counts an attempt before it starts, so an attempt that kills its process counts too.
+ * letters. pg-boss counts an attempt before the attempt starts, so an attempt that kills its process counts too.
  */
 const queues = {
   /** Dead letters: jobs that failed permanently, for `annal jobs`. Personal data except IDs is removed from them. */
@@ -163,7 +163,7 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   if (failures[0]) throw failures[0]
 }
 
-/** Opens the queues. Call `work` to process one. */
+/** Opens the job queues of this process. Call `work` to process a queue. */
 export async function startJobs({
   databaseUrl,
   log,
@@ -214,7 +214,7 @@ export async function startJobs({
       onError(error)
     }
   }
-  // Handles dead letters of processes that died before they could redact them.
+  // Redacts the dead letters of processes that died before the redaction.
   if (keepsQueues) redact()
   const loops: ReturnType<typeof startJobLoop>[] = []
   const beats: NodeJS.Timeout[] = keepsQueues ? [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)] : []
@@ -231,7 +231,7 @@ export async function startJobs({
     const about = { err: error, queue, job: toId('job', job.id), attempt: job.retryCount + 1, subject }
     const loggedAt = (job.output as Partial<Failed> | null)?.loggedAt ?? 0
     if (queue === SCHEDULED) log.error(about, 'Scheduled task failed; it runs again at its next time')
-    else if (isLast) log.error(about, 'Job failed finally; moved to the dead letters')
+    else if (isLast) log.error(about, 'Job failed permanently; moved to the dead letters')
     else if (loggedAtTheEnd.includes(queue) || Date.now() - loggedAt < LOG_EVERY_MS) {
       log.debug(about, 'Job failed; retrying')
       return loggedAt

@@ -76,7 +76,7 @@ export type SqlOf<Data> = Data extends unknown ? { readonly [Name in keyof Data]
 export type JobParts = {
   [Queue in keyof JobData]: {
     queue: Queue
-    /** CTE or join with one row per job, and no row if nothing happened. */
+    /** CTE or join with one row per job, and no row if the statement adds no job. */
     from: string
     data: SqlOf<JobData[Queue]>
     /** SQL expression of the group, for concurrency limits. Default: no group. */

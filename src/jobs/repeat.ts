@@ -8,7 +8,7 @@ export const done = Symbol('done')
 
 /** Minimum time between two log lines of a failing task, in milliseconds. */
 const LOG_EVERY_MS = 3_600_000
-/** Maximum pause between two attempts of a failing task, in milliseconds. Tasks with a longer normal pause keep it. */
+/** Maximum pause between two attempts of a failing task, in milliseconds. A task's normal pause can be longer. */
 const LONGEST_PAUSE_MS = 60_000
 
 /**
@@ -62,7 +62,7 @@ export function repeat(
   }
   schedule()
   return {
-    /** Cancels the current run and waits for it. */
+    /** Cancels the current run of the task, and waits until the run has ended. */
     async stop(): Promise<void> {
       stopping.abort()
       clearTimeout(timer)

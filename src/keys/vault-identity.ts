@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../db/database-types.ts'
-import { findSetting, keyValueKeys, rememberMoment, rememberSetting } from '../db/key-value-store.ts'
+import { findSetting, insertCurrentTime, insertSetting, keyValueKeys } from '../db/key-value-store.ts'
 import { readMigrationStatus } from '../db/migrations.ts'
 import { arrayOf, int, statement, text } from '../db/sql.ts'
 import type { EmbeddedPostgres } from '../embedded/embedded-postgres.ts'
@@ -36,7 +36,7 @@ export async function assertVaultBelongs(
   let [known] = await database.query(findSetting, { key })
   if (!known && mayAssign) {
     await mkdir(join(dir, 'keys'), { recursive: true, mode: 0o700 })
-    ;[known] = await database.query(rememberSetting, { key, value: readOrCreate(vaultIdFile(dir), randomUUID) })
+    ;[known] = await database.query(insertSetting, { key, value: readOrCreate(vaultIdFile(dir), randomUUID) })
   }
   const own = readVaultId(dir) ?? 'none'
   if (!known || known.value === own) return known?.value
@@ -145,7 +145,7 @@ export async function abandonKey(database: Queryable, keyRing: KeyIds, keyId: st
       throw new DomainError('NOT_FOUND', `No account's key is wrapped by a key ${keyId}. ${hint}`)
     }
   }
-  await database.query(rememberMoment, { key: `${keyValueKeys.keyGivenUp}${keyId}` })
+  await database.query(insertCurrentTime, { key: `${keyValueKeys.keyGivenUp}${keyId}` })
 }
 
 async function hasKeyShares(dir: string): Promise<boolean> {

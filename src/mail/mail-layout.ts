@@ -5,7 +5,7 @@ export interface MailBody {
   subject: string
   heading: string
   paragraphs: string[]
-  /** The button. The full URL follows it, after the text `address`. */
+  /** The button of the mail. The text `address` and the full URL follow the button. */
   action?: { label: string; url: string; address: string }
   closing?: string[]
   facts: [name: string, value: string][]

@@ -1,7 +1,7 @@
 /** Tests a mail server for `annal doctor` without sending a mail. */
 import { fill } from '../locales/messages.ts'
 
-/** Error of a failed attempt. Never show the server's reply: servers put addresses and credentials into it. */
+/** Error of the SMTP library. Never show the server's reply: it may contain addresses and credentials. */
 interface SmtpError {
   code?: string
   /** Error code of the operating system or of OpenSSL. */
@@ -89,7 +89,7 @@ const SENDER_STEP = 'MAIL-FROM'
 const addressOf = (sender: string) => /<([^<>]+)>\s*$/.exec(sender)?.[1] ?? sender.trim()
 
 export interface MailServerReport {
-  /** Undefined if the server accepts mail. */
+  /** Error of the mail server. Undefined if the server accepts mail. */
   failure?: MailFailure
   /** True if the session was encrypted. Undefined if there was no session. */
   isEncrypted?: boolean

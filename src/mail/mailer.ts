@@ -26,7 +26,7 @@ export interface MailerOptions {
 
 const SAFE_ID = /^[\w.-]{1,200}$/
 const NOT_IN_AN_ADDRESS = /[\s\p{Cc}<>(),:;"\\]/u
-/** Line breaks and control characters. */
+/** Matches line breaks and control characters, which could add mail headers. */
 const STEERING = /[\p{Cc}\u2028\u2029]+/gu
 
 const oneLine = (text: string) => text.replace(STEERING, ' ').trim()
@@ -81,7 +81,7 @@ export function createMailer({
   }
 }
 
-/** Loaded on first use: the library takes 100 ms to load. */
+/** Loads the SMTP library on first use, because loading takes 100 ms. */
 const loadNodemailer = () => import('nodemailer')
 
 type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
@@ -90,7 +90,7 @@ interface SmtpFailure {
   code?: string
   command?: string
   responseCode?: number
-  /** The server's reply. Never log it: servers put addresses into it. */
+  /** Reply of the mail server. Never log the reply, because it may contain addresses. */
   response?: string
 }
 

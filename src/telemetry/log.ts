@@ -26,7 +26,7 @@ function toTerminal(): DestinationStream {
   return { write: (line) => destination.write(format(line)) }
 }
 
-/** Returns the key that identifies a repeated warning. Error stacks are left out, because they differ each time. */
+/** Returns the key that identifies a repeated warning. Error stacks are excluded, because they differ each time. */
 const subjectOf = (fields: object, message: string | undefined) =>
   `${message} ${inspect(
     Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
@@ -90,10 +90,10 @@ export const logUnhandledRejections = (log: Pick<Log, 'error'>) =>
 
 /** Logs the start and the end of the service. */
 export interface LifecycleLog {
-  /** Does nothing after `shuttingDown`: a signal may arrive during start-up. */
+  /** Logs that the service is ready. Does nothing after `shuttingDown`: a signal may arrive during start-up. */
   ready(facts: { url: string; roles: ReadonlySet<Role> }): void
   shuttingDown(signal: NodeJS.Signals): void
-  /** `reason` is set if the process ends before all work is finished. */
+  /** Logs the end of the service. `reason` is set if the process ends before all work is finished. */
   stopped(reason?: StopReason): void
 }
 

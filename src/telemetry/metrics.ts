@@ -121,7 +121,7 @@ const createMetric = (name: string, { type, help, labels, buckets, initial = [] 
 export interface EndedRequest {
   api: Api
   operation: string
-  /** Undefined if the client disconnected before the response. */
+  /** HTTP status. Undefined if the client disconnected before the response. */
   status: number | undefined
   code: ErrorCode | 'OK'
   milliseconds: number

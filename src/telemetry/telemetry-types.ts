@@ -21,7 +21,7 @@ export interface RequestWatch {
    * Sets the operation. `operation` is a route pattern, or an operation type with a root field, so the number of
    * names is bounded. `operationName` is the operation's name in the client's document.
    */
-  asked(answer: object, api: Api, operation: string, operationName?: string): void
+  setOperation(answer: object, api: Api, operation: string, operationName?: string): void
   /** Sets the UUID of the authenticated user. */
   identified(answer: object, userId: string): void
   /** Sets the error code. Later calls have no effect. */
@@ -32,7 +32,7 @@ const nothing = () => undefined
 
 export const noopMeter: Meter = { count: nothing, observe: nothing, gauge: nothing }
 
-export const noopWatch: RequestWatch = { asked: nothing, identified: nothing, refused: nothing }
+export const noopWatch: RequestWatch = { setOperation: nothing, identified: nothing, refused: nothing }
 
 /** Load of a queue in this process. */
 export interface QueueLoad {

@@ -13,7 +13,7 @@ import type { FollowedRequest, Tracing, TracingOptions } from './tracing.ts'
 
 interface TelemetryOptions {
   hasMetrics: boolean
-  /** Undefined if tracing is disabled. */
+  /** Options of tracing. Undefined if tracing is disabled. */
   tracing: TracingOptions | undefined
   /** Version of the service. */
   version: string
@@ -77,7 +77,7 @@ export function addMetrics(
   app.all('/metrics', async ({ raw: req }, reply) => {
     const access = authorize(granted, req)
     if (access === 'hidden') return reply.callNotFound()
-    watch.asked(reply.raw, 'operator', 'GET /metrics')
+    watch.setOperation(reply.raw, 'operator', 'GET /metrics')
     reply.headers({ 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
     if (access === 'unauthorized') {
       watch.refused(reply.raw, 'AUTHENTICATION_FAILED')
@@ -97,7 +97,7 @@ interface Watching {
   operationName?: string | undefined
   userId?: string
   code: ErrorCode | 'OK'
-  /** Set if the HTTP server responds instead of the handler. */
+  /** HTTP status. Set if the HTTP server responds instead of the handler. */
   status?: number
 }
 
@@ -180,7 +180,7 @@ export function createRequestTelemetry(
   }
 
   const watch: RequestWatch = {
-    asked(answer, api, operation, operationName) {
+    setOperation(answer, api, operation, operationName) {
       const request = watchingOf(answer)
       if (request) Object.assign(request, { api, operation, operationName })
     },

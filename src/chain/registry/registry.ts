@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { getCreateAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
-import { findSetting, keyValueKeys, rememberSetting, replaceSetting } from '../../db/key-value-store.ts'
+import { findSetting, insertSetting, keyValueKeys, replaceSetting } from '../../db/key-value-store.ts'
 import { statement, text } from '../../db/sql.ts'
 import type { CommitData } from '../../modules/commits/commit-data.ts'
 import { undefinedIf } from '../../shared/async.ts'
@@ -85,7 +85,7 @@ export function createRegistry(options: RegistryOptions) {
       throw new WrongChainError(`CHAIN_ID says ${expectedId}, but the node at ${rpc.host} is on chain ${chainId}.`)
     if (!database) return
     if (storedId === undefined) {
-      const [row] = await database.query(rememberSetting, { key: keyValueKeys.chain, value: String(chainId) })
+      const [row] = await database.query(insertSetting, { key: keyValueKeys.chain, value: String(chainId) })
       storedId = Number(row?.value ?? chainId)
     }
     if (chainId === storedId) return
@@ -305,7 +305,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
           'or set CHAIN_REGISTRY_ADDRESS to the address of the registry.',
       )
   } else {
-    const [row] = await database.query(rememberSetting, { key, value: address })
+    const [row] = await database.query(insertSetting, { key, value: address })
     // Another process stored the address of its registry first.
     if (row?.value !== address) throw new Error('The registry is being deployed by another process.')
   }

@@ -30,7 +30,7 @@ interface Shape {
   readonly fields: { readonly name: string; readonly at: number; readonly decode: Decode | undefined }[]
   /** To-one relations, in the same array. The value at `presentAt`, if set, is true if the related row exists. */
   readonly ones: { readonly name: string; readonly presentAt: number | undefined; readonly shape: Shape }[]
-  /** To-many relations are arrays of arrays. */
+  /** To-many relations. A row contains them as arrays of arrays. */
   readonly lists: { readonly name: string; readonly at: number; readonly shape: Shape; readonly reverse: boolean }[]
 }
 
@@ -55,7 +55,7 @@ const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   return result
 }
 
-/** Converts rows to objects. `reverse`: the rows were read in reverse order. */
+/** Converts rows to objects. `reverse`: true for rows in reverse order. */
 const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Record<string, unknown>[] => {
   const results = rows.map((row) => decodeRow(shape, row))
   return reverse ? results.reverse() : results
@@ -163,9 +163,9 @@ export interface Compiled {
   readonly parameters: readonly Parameter[]
   /** Converts rows of one column to Prisma's result. */
   readonly decode: (rows: Row[]) => unknown
-  /** True if it reads or counts many rows. */
+  /** True if the statement reads or counts many rows. */
   readonly isList: boolean
-  /** True if it reads one row and its relations. */
+  /** True if the statement reads one row and its relations. */
   readonly isSingle: boolean
 }
 

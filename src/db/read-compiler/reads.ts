@@ -42,20 +42,20 @@ const OURS = /^read_[\w-]{22}(?:_many)?$/
 /** Returns a function that gives the name of a prepared statement, or undefined for an unnamed one. */
 function createStatementNames(pool: Pool): (query: { name: string; text: string }) => string | undefined {
   /** Total number of evicted statements, and that number when each connection was last checked. */
-  let forgotten = 0
+  let evicted = 0
   const seen = new WeakMap<PoolClient, number>()
   const kept = new LRUCache<string, string>({
     max: MOST_NAMES,
     maxSize: MOST_CHARACTERS,
     sizeCalculation: (text) => text.length,
     dispose: () => {
-      forgotten += 1
+      evicted += 1
     },
   })
 
   pool.on('acquire', (client) => {
-    if ((seen.get(client) ?? 0) === forgotten) return
-    seen.set(client, forgotten)
+    if ((seen.get(client) ?? 0) === evicted) return
+    seen.set(client, evicted)
     const given = Object.keys(wireOf(client).parsedStatements)
     const closed = given.filter((name) => OURS.test(name) && !kept.has(name))
     if (closed.length > 0) client.query(closing(closed))
@@ -168,7 +168,7 @@ interface ReadsOptions {
   pageBytes?: number
   /** True if the pool connects through PgBouncer in transaction mode. Statements are unnamed then. */
   isPooled: boolean
-  /** False lets Prisma execute every read. */
+  /** True to execute compiled statements. False to let Prisma execute every read. */
   isCompiling: boolean
   /** Traces reads by model and method. */
   tracer: Tracer

@@ -25,7 +25,7 @@ interface Call {
 export type CoalescedWrite = ReturnType<typeof coalesceWrites>
 
 interface Waiting extends Call {
-  /** Passes the caller's row. Undefined: the caller must run alone. */
+  /** Passes the caller's row from the batch. Pass undefined if the caller must run alone. */
   answer(row: Row | undefined): void
   fail(error: unknown): void
   /** Resolves once the caller has been served. */

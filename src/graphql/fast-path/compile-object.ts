@@ -223,7 +223,7 @@ type Compile = (compiling: CompileContext, type: GraphQLObjectType, nodes: reado
 
 export const compileObject: Compile = (compiling, type, nodes) => {
   const collected = collectFields(compiling, type, nodes)
-  const fields = [...collected].map(([key, asked]) => compileField(compiling, type, key, asked))
+  const fields = [...collected].map(([key, selected]) => compileField(compiling, type, key, selected))
   const columns = isModel(type) ? columnsOf(type) : {}
   return {
     isOfRows: isModel(type) || fields.some(({ isOfRows }) => isOfRows),

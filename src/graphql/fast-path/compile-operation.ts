@@ -197,10 +197,10 @@ export function compileOperation(
   return undefinedIfThrown(() => {
     const compiling: CompileContext = { schema, document, operation, fragments: fragmentsOf(document), slots: 0 }
     const collected = collectFields(compiling, root, [operation])
-    const [asked, ...others] = [...collected].filter(([, [first]]) => !isTypename(first!))
-    const field = asked && root.getFields()[asked[1][0]!.name.value]
-    if (others.length > 0 || !asked || !field) return undefined
-    const [key, nodes] = asked
+    const [selected, ...others] = [...collected].filter(([, [first]]) => !isTypename(first!))
+    const field = selected && root.getFields()[selected[1][0]!.name.value]
+    if (others.length > 0 || !selected || !field) return undefined
+    const [key, nodes] = selected
     const dataOf = (value: unknown) =>
       Object.fromEntries([...collected.keys()].map((each) => [each, each === key ? value : root.name]))
     const compiled: RootField = { compiling, key, nodes, field, dataOf }

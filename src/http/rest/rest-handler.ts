@@ -109,7 +109,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     app.route({
       ...{ method: others, url, config: { found: all[0]! } },
       onRequest({ method }, { raw: res }, done) {
-        deps.watch.asked(res, 'rest', 'other')
+        deps.watch.setOperation(res, 'rest', 'other')
         res.setHeader('Allow', allowed.join(', '))
         done(new DomainError('METHOD_NOT_ALLOWED', `Method "${method}" not allowed.`))
       },
@@ -117,14 +117,14 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     })
   }
   app.setNotFoundHandler((request, reply) => {
-    deps.watch.asked(reply.raw, 'rest', 'other')
+    deps.watch.setOperation(reply.raw, 'rest', 'other')
     if (request.method === 'OPTIONS') return preflight(reply, [])
     throw notFound('Resource')
   })
 
   async function authenticate(found: Found, request: FastifyRequest, { raw: res }: FastifyReply): Promise<void> {
     const { raw: req } = request
-    deps.watch.asked(res, 'rest', found.name)
+    deps.watch.setOperation(res, 'rest', found.name)
     function admit({ actor, hasStaleToken }: Identity) {
       if (hasStaleToken && !openToStaleTokens.has(found.route)) throw authenticationFailed()
       if (found.kind === 'direct') return

@@ -321,7 +321,7 @@ export function createAdminHandler(parts: AdminParts) {
     const { path, query } = split(req.url ?? '/')
     const secret = secretOf(req, isSecure)
     const address = parts.clientAddress(req)
-    watch.asked(res, 'admin', `${req.method} ${patternAt(path)}`)
+    watch.setOperation(res, 'admin', `${req.method} ${patternAt(path)}`)
     const context = contextOf({
       actor: { kind: 'anonymous', address, service: undefined },
       baseUrl: parts.baseUrlOf(req),

@@ -1,7 +1,7 @@
 /** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
 import type { Database } from '../../db/database-types.ts'
 import type { FeedNotifications } from '../../db/event-notifications.ts'
-import { findSetting, keyValueKeys, rememberSetting, replaceSetting } from '../../db/key-value-store.ts'
+import { findSetting, insertSetting, keyValueKeys, replaceSetting } from '../../db/key-value-store.ts'
 import { type BatchJob, createBatchJobRunner } from '../../jobs/batch-jobs.ts'
 import type { Log } from '../../shared/log.ts'
 import * as sql from './deposits.sql.ts'
@@ -65,7 +65,7 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
     },
     /** Stores the first position, unless there is one. */
     begin: (chainId: number, position: string) =>
-      database.query(rememberSetting, { key: settingOf(chainId), value: position }),
+      database.query(insertSetting, { key: settingOf(chainId), value: position }),
     /** Returns those of the addresses (with EIP-55 checksum) that are wallets. */
     async findWallets(addresses: readonly string[]): Promise<ReadonlySet<string>> {
       if (addresses.length === 0) return new Set()

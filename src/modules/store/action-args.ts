@@ -16,7 +16,7 @@ export type ActionArgs = ReturnType<typeof createActionArgs>
 /** Creates the service that encrypts and decrypts order arguments. A decryption failure is logged once per order. */
 export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: EnvelopeCipher; log: Pick<Log, 'error'> }) {
   const logged = new Set<string>()
-  /** Plain text of arguments that this process encrypted. It saves a decryption in the response to `createOrder`. */
+  /** Cache of the arguments that this process encrypted. It saves a decryption in the response to `createOrder`. */
   const plainTexts = new WeakMap<Uint8Array, string>()
 
   /** Decrypts arguments. Throws LostKeyError if they cannot be decrypted. */
@@ -34,7 +34,7 @@ export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: Enve
 
     open,
 
-    /** Decrypts arguments for display. If they cannot be decrypted, it logs this once and returns an empty object. */
+    /** Decrypts arguments for display. Logs a failure once and returns an empty object. */
     async openForDisplay(orderId: string, sealed: Uint8Array | null): Promise<Record<string, unknown>> {
       try {
         return await open(orderId, sealed)

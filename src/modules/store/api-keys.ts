@@ -42,7 +42,7 @@ const insertApiKey = statement(
    select id from inserted_api_key`,
 )
 
-/** Revokes a key. Revoking it again keeps the time of the first revocation. */
+/** Revokes an API key. A repeated revocation keeps the time of the first one. */
 const revokeStatement = statement(
   'api_key_revoke',
   { parameters: keyParameters, columns: { id: uuid } },
@@ -97,7 +97,7 @@ export async function issueApiKey(
   return { id, key: key ?? (await replayApiKey(context, id)) }
 }
 
-/** Revokes a key, and returns its UUID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+/** Revokes an API key, and returns its UUID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
 export async function revokeApiKey(context: IdempotentContext, { id }: { id: string }): Promise<string> {
   const { actor, database } = context
   assertMay(actor, 'store:administer')
@@ -110,7 +110,7 @@ export async function revokeApiKey(context: IdempotentContext, { id }: { id: str
   })
 }
 
-/** Reads the records of all keys, including revoked ones, newest first, for administrators. */
+/** Reads the records of all API keys, including revoked ones, newest first, for administrators. */
 export const apiKeyReader = createReader<ApiKey, ApiKeyQuery>()({
   ...{ model: 'apiKey', prefix: 'key', label: 'API key', action: 'store:administer' },
   orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

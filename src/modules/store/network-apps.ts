@@ -106,7 +106,7 @@ const matchesSql = `name ilike all ($patterns) and ($name is null or position(lo
   and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
 
 /**
- * Reads a page of apps. `direction` is 1 for a page from the start and -1 for one from the end. Without `orderBy`, an
+ * Reads a page of apps. `direction` is 1 for a page from the start, and -1 from the end. Without `orderBy`, an
  * app with exactly the given name comes first, because clients use the first result. The page starts after the app of
  * the cursor, even if that app no longer matches the filter.
  */
@@ -316,7 +316,7 @@ async function replaySecret(context: SecretContext, app: string, id: string): Pr
 }
 
 /**
- * Creates an app that is owned by the caller, who earns its sales. An app with a webhook gets a secret. Throws
+ * Creates an app. The caller owns it and earns its income. An app with a webhook gets a secret. Throws
  * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was
  * replaced.
  */

@@ -334,7 +334,7 @@ export const orderInvariants: Invariant[] = [
     id: 'I4',
     sentence:
       'A paid order has one charge of its price, one event in the feed of the app’s owner and, with a webhook, one delivery. Unpaid orders have none. Expired events and deliveries are not checked.',
-    query: `select coalesce('order:' || o.id, t.reference) as subject, 'paid without a charge, or charged without being paid' as problem from orders o
+    query: `select coalesce('order:' || o.id, t.reference) as subject, 'a paid order without a charge, or a charge of an unpaid order' as problem from orders o
               full join (select id, reference from transfers where reference like 'order:%') t on t.reference = 'order:' || o.id
               where (o.paid_at is not null) <> (t.id is not null) or o.transfer_id <> t.id
             union all
@@ -346,10 +346,10 @@ export const orderInvariants: Invariant[] = [
               where o.paid_at > ${keptFromSql} and not exists (
                 select 1 from events e where e.order_id = o.id and e.owner_id = a.owner_id and e.type = 'order.paid')
             union all
-            select 'order:' || e.order_id, 'the event of a payment of an unpaid order' from events e join orders o on o.id = e.order_id
+            select 'order:' || e.order_id, 'an unpaid order has a payment event' from events e join orders o on o.id = e.order_id
               where e.type = 'order.paid' and o.paid_at is null
             union all
-            select 'order:' || o.id, 'not exactly one delivery' from orders o left join (
+            select 'order:' || o.id, 'the order does not have exactly one delivery' from orders o left join (
                 webhook_deliveries d join events e on e.id = d.event_id and e.type = 'order.paid') on d.order_id = o.id
               where o.status = 'PENDING' or (o.status = 'FAILURE' and o.settled_at > ${keptFromSql}) or d.id is not null
               group by o.id having count(d.id) <> 1 or o.paid_at is null`,
@@ -364,18 +364,18 @@ export const orderInvariants: Invariant[] = [
   {
     id: 'I10',
     sentence:
-      'Refunds of an order are never more than was paid. Each refund has one transfer, which credits the buyer, and an event for buyer and seller until it expires. An order has the status REFUNDED exactly if it was completely refunded.',
+      'The refunds of an order are at most the paid amount. Each refund has one transfer, which credits the buyer, and an event for buyer and seller until it expires. An order has the status REFUNDED exactly if it was completely refunded.',
     query: `select coalesce('order:' || r.order_id, t.reference) as subject, 'a refund without its transfer, or a transfer without its refund' as problem
               from refunds r full join (select id, reference from transfers where reference like 'order-refund:%') t on t.id = r.transfer_id
               where r.id is null or t.id is null or split_part(t.reference, ':', 2) <> r.order_id::text
             union all
-            select 'order:' || o.id, 'its refunds do not add up' from orders o left join lateral (
+            select 'order:' || o.id, 'the sum of the refunds is not the refunded amount' from orders o left join lateral (
                 select coalesce(sum(points), 0) as points, coalesce(sum(num), 0) as num from refunds where order_id = o.id) r on true
               where o.points_refunded <> r.points or o.num_refunded <> r.num
             union all
             select 'order:' || id, 'more was refunded than paid' from orders where points_refunded > points_paid or num_refunded > num_paid
             union all
-            select 'order:' || o.id, 'refunded without a complete refund, or completely refunded without the status' from orders o
+            select 'order:' || o.id, 'the status REFUNDED without a complete refund, or a complete refund without the status' from orders o
               where o.paid_at is not null and case o.status
                 when 'REFUNDED' then o.points_refunded + o.num_refunded <> o.price or not exists (select from refunds where order_id = o.id)
                 else o.points_refunded + o.num_refunded = o.price and o.price > 0 end

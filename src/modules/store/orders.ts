@@ -1,4 +1,4 @@
-/** Orders: purchases of network apps. `expire-orders.ts` ends those that are not confirmed. */
+/** Orders: purchases of network apps. `expire-orders.ts` expires orders that are not confirmed. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { type Order, OrderStatus, type Prisma } from '../../db/prisma/client.ts'

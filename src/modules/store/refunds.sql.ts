@@ -115,7 +115,7 @@ export const findRefundable = statement(
 )
 
 /**
- * Refunds an amount of a paid order, or everything that is left. The order is locked first, so refunds of one order run
+ * Refunds an amount of a paid order, or the remaining amount. The order is locked first, so refunds of one order run
  * one after the other. Then the wallets are locked by ascending ID. Currency units are refunded before points. A
  * complete refund ends the order and erases its arguments. Returns no row if the order is not paid, the amount is too
  * high, or the buyer's account is deleted. `subject`: the public ID of the order.

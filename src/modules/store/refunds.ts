@@ -25,7 +25,7 @@ interface RefundFilter {
 
 const refundInput = z.strictObject({
   orderId: z.string(),
-  /** Amount to refund. If omitted, everything that has not been refunded yet. */
+  /** Amount to refund. Default: the amount that has not been refunded yet. */
   amount: z
     .string({ error: 'Expected an amount such as 0.5.' })
     .regex(AMOUNT, 'Expected an amount such as 0.5.')
@@ -44,7 +44,7 @@ export interface RefundQuote {
   total: string
   /** Amount of the order that can still be refunded. */
   refundable: string
-  /** All problems that prevent the refund. Empty if it would succeed. */
+  /** All problems that prevent the refund. Empty if the refund would succeed. */
   problems: Problem[]
 }
 
@@ -93,7 +93,7 @@ const orderBusy = () =>
   new DomainError('CONFLICT', 'The order is being settled by another request. Try again.', { retryAfter: 1 })
 
 /**
- * Refunds an amount of a paid order, or everything that is left. Concurrent refunds never exceed the paid amount.
+ * Refunds an amount of a paid order, or the whole remaining amount. Concurrent refunds never exceed the paid amount.
  * Returns the UUID of the refund. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND,
  * UNABLE_TO_REFUND_ORDER.
  */
@@ -136,7 +136,7 @@ export const refundReader = createReader<Refund, RefundQuery>()({
   ...{ model: 'refund', prefix: 'refund', label: 'Refund', action: 'order:read' },
   orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
   visible: visibleRefunds,
-  /** Throws NOT_FOUND for an order that the actor may not see. */
+  /** Returns the conditions of a filter. Throws NOT_FOUND for an order that the actor may not see. */
   async where({ orderId, search }: RefundFilter, { actor, database }): Promise<Prisma.RefundWhereInput> {
     const id = uuidFrom(orderId, 'order', 'Order')
     const visible = canAdminister(actor) ? {} : visibleOrders(actor)

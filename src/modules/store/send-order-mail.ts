@@ -1,4 +1,4 @@
-/** Mails about orders. The text is written at the time of sending, from the current data. */
+/** Mails about orders. A mail is composed from the current data when it is sent. */
 import type { AppContext } from '../../context.ts'
 import type { Prisma } from '../../db/prisma/client.ts'
 import type { OrderMailJob } from '../../jobs/queues.ts'
