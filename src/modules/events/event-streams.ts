@@ -1,6 +1,6 @@
 /**
- * Streams of event feeds. A process reads each event once and passes it to all subscriptions of its feed. A notification only starts a read.
- * Events are always read from the table by position, so no event is lost, repeated or out of order.
+ * Streams of event feeds. A process reads each event once and passes it to all subscriptions of its feed. Notifications
+ * only start a read. Events are read from the table by position, so no event is lost, repeated or out of order.
  */
 import type { Database } from '../../db/database-types.ts'
 import type { FeedNotifications } from '../../db/event-notifications.ts'
@@ -21,23 +21,23 @@ export interface FeedEvent {
   event: Event
   assetId: string | null
   asset: AssetFacts
-  /** Returns the result of `load`, which is called once per key for all subscriptions. */
+  /** Calls `load` once per key for all subscriptions, and returns its result. */
   once<T>(key: string, load: () => Promise<T>): Promise<T>
 }
 
-/** The events that a stream wants. */
+/** Filter of the events in a stream. */
 interface Filter {
   ownerId: string
-  /** Set if the stream follows an asset. Then `canSee` is also called when the visibility of the asset may have changed. */
+  /** Asset that the stream follows. If set, `canSee` is also called after a possible change of its visibility. */
   assetId?: string
   matches(entry: FeedEvent): boolean
-  /** Returns false if the stream must end because the caller may not see the asset any more. */
+  /** Returns false if the caller may no longer read the asset. The stream then ends. */
   canSee?(asset: AssetFacts): boolean
 }
 
 /**
- * Maximum number of events that a buffer holds for a slow reader. With `drop`, the reader reads further events from the database. With `end`, its
- * stream ends. That limit is above one page of the feed, because a page arrives at once.
+ * Maximum number of buffered events of a slow reader. With `drop`, later events are read from the database. With `end`,
+ * the stream ends. The limit of `end` exceeds one page of the feed, because all events of a page arrive together.
  */
 const MAX_BUFFERED = { drop: FEED_PAGE, end: 5 * FEED_PAGE }
 type Overflow = keyof typeof MAX_BUFFERED
@@ -45,7 +45,7 @@ type Overflow = keyof typeof MAX_BUFFERED
 /** Seconds after which a caller with too many open streams may retry. */
 const RETRY_SECONDS = 30
 
-/** Creates a stream's subscription of a feed. `onEnd` is called once. */
+/** Creates the subscription of a stream to an event feed. Calls `onEnd` once when the subscription ends. */
 function createSubscription(actor: Actor, filter: Filter, onOverflow: Overflow, onEnd: () => void) {
   let isNotified = false
   let wake = () => {}
@@ -91,9 +91,9 @@ export type Subscription = ReturnType<typeof createSubscription>
 const credentialsOf = ({ sessionId, apiKeyId }: Subscription) => [sessionId, apiKeyId].filter((id) => id !== null)
 
 interface Feed {
-  /** Sequence of the last event that was read. Undefined until it is known. */
+  /** Sequence of the last event that was read from the feed. Undefined until it is known. */
   position: number | undefined
-  /** True if there may be new events since `position` was requested. */
+  /** True if the feed may have new events since `position` was queried. */
   hasGrown: boolean
   subscriptions: Set<Subscription>
 }
@@ -122,11 +122,11 @@ interface FanoutParts {
 function createEventFanout({ database, notifications, log }: FanoutParts) {
   const feeds = new Map<string, Feed>()
   const byCredential = new Map<string, Set<Subscription>>()
-  /** Owners of feeds to read. */
+  /** IDs of the owners of feeds that must be read. */
   const due = new Set<string>()
   let isReading = false
   let isChecking = false
-  /** True if another check is needed after the current one. */
+  /** True if another check of the feeds is needed after the current check. */
   let hasGap = false
   let stopListening = () => {}
 
@@ -140,7 +140,7 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
     return joining.map((_, index) => found.get(index + 1))
   })
 
-  /** The next check is within two seconds. */
+  /** Logs a failed read. The next check retries within two seconds. */
   const report = (error: unknown) => {
     if (!isUnavailable(error)) log.error({ err: error, retryInSeconds: 2 }, 'Failed to read event feeds; retrying')
   }
@@ -175,7 +175,7 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
       pass(row)
     }
     for (const [ownerId, count] of counts) if (count === FEED_PAGE) due.add(ownerId)
-    // A notification without an event means a deletion.
+    // A notification for a feed without new events means that an asset was deleted.
     await checkAssets(ownerIds.filter((ownerId) => !counts.has(ownerId)))
   }
 
@@ -198,7 +198,7 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
       if (feed.position === undefined) feed.hasGrown = true
       else due.add(ownerId)
     }
-    // A running check reads the feeds when it ends.
+    // If a check is running, it reads the due feeds when it ends.
     if (due.size > 0 && !isChecking) void read()
   }
 
@@ -206,7 +206,7 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
     for (const id of credentials) for (const subscription of byCredential.get(id) ?? []) subscription.end()
   }
 
-  /** Finds changes that were not notified. Ends streams of ended sessions and keys first, so that they receive no newer event. */
+  /** Finds missed changes. First ends streams of expired sessions and keys, so that they receive no new event. */
   async function check(): Promise<void> {
     hasGap = true
     if (isChecking) return
@@ -253,26 +253,26 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
         byCredential.set(id, (byCredential.get(id) ?? new Set()).add(subscription))
       }
       if (isFirst) stopListening = notifications.listen(listener)
-      // Read after the subscription joined, so that it misses no event.
-      const standing = await findOpening(subscription)
-      if (!standing?.stands) throw authenticationFailed()
-      feed.position ??= standing.sequence
+      // The position is read after the subscription was added, so that it misses no event.
+      const opening = await findOpening(subscription)
+      if (!opening?.stands) throw authenticationFailed()
+      feed.position ??= opening.sequence
       if (feed.hasGrown) {
         feed.hasGrown = false
         grow([ownerId])
       }
-      subscription.newest = standing.sequence
-      subscription.latest = Math.max(subscription.latest, standing.sequence)
+      subscription.newest = opening.sequence
+      subscription.latest = Math.max(subscription.latest, opening.sequence)
     },
 
-    /** Ends all streams. */
+    /** Ends all subscriptions. */
     stop() {
       for (const feed of feeds.values()) for (const subscription of feed.subscriptions) subscription.end()
     },
   }
 }
 
-/** Yields the events after a position, and then new ones. Reads events that did not fit into the buffer from the database. */
+/** Yields events after a position, then new events. Events that the buffer dropped are read from the database. */
 export async function* readFeedAfter({ read }: Pick<Database, 'read'>, subscription: Subscription, after: number) {
   const { ownerId, buffer } = subscription
   let sequence = after
@@ -287,7 +287,7 @@ export async function* readFeedAfter({ read }: Pick<Database, 'read'>, subscript
       const where = { ownerId, sequence: { gt: sequence } }
       const page = await read.event
         .findMany({ where, orderBy: { sequence: 'asc' }, take: FEED_PAGE })
-        // The next notification tries again.
+        // After an error, the next notification starts another read.
         .catch((error: unknown) => {
           if (isUnavailable(error)) return []
           throw error
@@ -302,7 +302,7 @@ export async function* readFeedAfter({ read }: Pick<Database, 'read'>, subscript
   }
 }
 
-/** Yields the matching events since the subscription began. */
+/** Yields the events that match the filter since the subscription began. */
 export async function* newEvents(subscription: Subscription): AsyncGenerator<FeedEvent> {
   while (!subscription.hasEnded) {
     const entry = subscription.buffer.shift()
@@ -311,7 +311,7 @@ export async function* newEvents(subscription: Subscription): AsyncGenerator<Fee
   }
 }
 
-/** Returns an iterator for a response. Unlike a generator, its `return` ends the subscription immediately, also while `next` waits. */
+/** Returns an iterator whose `return` ends the subscription even while `next` waits. A generator's `return` would wait. */
 export function toIterator<T>(subscription: Subscription, source: AsyncGenerator<T>): AsyncIterableIterator<T> {
   return {
     async next() {
@@ -348,7 +348,7 @@ export function createEventStreams({ meter, counter, limits, ...parts }: Parts) 
   let hasStopped = false
   meter.gauge('annal_streams', () => openStreams)
 
-  /** Returns a function that releases the stream. */
+  /** Counts a stream against the limits. Returns a function that releases it. */
   async function acquire(actor: Actor): Promise<() => void> {
     if (actor.kind === 'system') return () => {}
     const maxima: Record<string, number> = {
@@ -379,8 +379,8 @@ export function createEventStreams({ meter, counter, limits, ...parts }: Parts) 
 
   return {
     /**
-     * Counts a stream against the limits of the caller's account and address until it ends. `open` subscribes. If it fails, nothing stays
-     * open. Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE, and the errors of `open`.
+     * Opens a stream and counts it against the limits of the caller's account and address until it ends. `open` subscribes
+     * to the feed. Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE, and the errors of `open`.
      */
     async open<T>(
       actor: Actor,
@@ -406,7 +406,7 @@ export function createEventStreams({ meter, counter, limits, ...parts }: Parts) 
       }
     },
     isDraining: () => hasStopped,
-    /** Ends all streams, and those that open later. */
+    /** Ends all streams, including streams that are opened later. */
     stop() {
       hasStopped = true
       fanout.stop()

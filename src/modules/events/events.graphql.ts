@@ -13,7 +13,7 @@ import { countEvents, type EventRecord, followCommits, followOrder, listEvents, 
 
 const pages = pageOf(1_000)
 
-/** The arguments of an order and the other fields of the body. */
+/** Maximum size of an event's `data` in bytes: the order arguments and the other fields of the webhook body. */
 const DATA_BYTES = MAX_ACTION_ARGS_BYTES + 2_000
 
 const EventType = builder.objectRef<EventRecord>('Event').implement({
@@ -25,9 +25,10 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
         'ID of the event, such as `event_01h2x…`. The webhook call for this event has the same `webhook-id`.',
     }),
     sequence: t.exposeInt('sequence', {
-      description: 'Position in your feed, from 1, without gaps. The first position grows when old events are deleted.',
+      description:
+        'Position of the event in your feed, from 1, without gaps. Deleting old events does not change positions.',
     }),
-    type: t.exposeString('type', { ...characters(64), description: `What happened: ${eventTypes.join(', ')}.` }),
+    type: t.exposeString('type', { ...characters(64), description: `Type of the event: ${eventTypes.join(', ')}.` }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the event.' }),
     orderId: t.exposeID('orderId', {
       nullable: true,
@@ -102,7 +103,7 @@ builder.subscriptionField('orderUpdated', (t) =>
   t.field({
     type: OrderType,
     description:
-      'Sends your order when it is paid, delivered, expired, cancelled or refunded. ' +
+      'Sends your order each time it is paid, delivered, expired, cancelled or refunded. ' +
       'Raises NOT_AUTHENTICATED, NOT_FOUND if the order does not exist or is not yours, THROTTLED if you have too many open subscriptions.',
     args: { id: t.arg.id({ required: true, description: 'The order.' }) },
     subscribe: (_root, { id }, context, info) => {

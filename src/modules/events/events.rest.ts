@@ -12,7 +12,7 @@ export const EventRecord = graphql(/* GraphQL */ `
   fragment EventRecord on Event { id sequence type createdAt orderId commitId deliveryId transferId data }
 `)
 
-/** `data` is the body of the webhook call. Null if no webhook receives the event. */
+/** Event with `data`, the body of the webhook call. `data` is null if no webhook receives the event. */
 type EventSource = Omit<EventFacts, 'createdAt' | 'type'> & {
   type: string
   createdAt: Date | string
@@ -42,9 +42,9 @@ const list = defineList({
   tag: 'Events',
   summary: 'Read your feed page by page',
   description:
-    'Oldest first. Keep the identifier of the last event and ask for the events after it. An event is kept for 90 days unless the operator configures another time, at least 30 days. The identifier of a deleted event is rejected.',
+    'Lists your events, oldest first. Store the ID of the last event, and request the events after it with `after`. Events are deleted after 90 days, unless the operator configures another time of at least 30 days. The ID of a deleted event is rejected.',
   filters: {
-    after: z.string().optional().describe('Identifier of an event of the feed. Only events after it are listed.'),
+    after: z.string().optional().describe('ID of an event in your feed. Only events after this event are listed.'),
   },
   action: 'event:read',
   record: eventRecord.schema,
@@ -70,14 +70,14 @@ const list = defineList({
 
 export const eventRoutes = [list]
 
-/** Proxies and clients close idle connections. */
+/** Interval of heartbeats in milliseconds. Proxies and clients close idle connections. */
 const HEARTBEAT_MS = 10_000
 const COMMENT = ':\n\n'
 
 export const streamDescription: DirectDescription = {
   operationId: 'streamEvents',
   tag: 'Events',
-  summary: 'Follow one’s feed as server-sent events',
+  summary: 'Follow your feed as server-sent events',
   description:
     'Sends the events after `Last-Event-ID`, then each new event, until the session ends. `id` is the ID of the event, `event` its type, and `data` the event as JSON, as in the list of events.',
   access: 'user',
@@ -88,9 +88,12 @@ export const streamDescription: DirectDescription = {
       .describe('ID of the last received event. Without it, the stream starts with new events.'),
   }),
   query: z.object({
-    last_event_id: z.string().optional().describe('The same for clients that cannot set the header.'),
+    last_event_id: z
+      .string()
+      .optional()
+      .describe('Same as the header `Last-Event-ID`, for clients that cannot set it.'),
   }),
-  answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
+  answers: { 200: { description: 'A stream of events.', mediaType: 'text/event-stream', schema: z.string() } },
 }
 
 const waitForDrain = (res: ServerResponse) =>
@@ -102,7 +105,7 @@ const waitForDrain = (res: ServerResponse) =>
     res.on('drain', done).on('close', done)
   })
 
-/** Sends the caller's feed. Throws NOT_AUTHENTICATED, AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED before it sends anything. */
+/** Streams the caller's feed. Throws NOT_AUTHENTICATED, AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED. */
 export async function streamEvents({ req, res, query, context }: DirectRequest): Promise<void> {
   assertMay(context.actor, 'event:read')
   const lastEventId = (req.headers['last-event-id'] as string | undefined) || query.get('last_event_id') || undefined

@@ -38,7 +38,7 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
-/** Source of new events, and SQL expressions of their columns. */
+/** SQL source of new events, and SQL expressions of their columns. */
 export interface EventParts {
   /** CTE or join with one row per event. */
   from: string
@@ -53,8 +53,8 @@ export interface EventParts {
 }
 
 /**
- * CTE `inserted_events (id, owner_id, order_id)`, which appends events to feeds in the statement that causes them. The position is
- * `wallets.event_sequence` after the statement has incremented it. The lock of the wallet's row keeps a feed in order and without gaps.
+ * CTE `inserted_events (id, owner_id, order_id)`, which appends events to feeds. An event's position is the incremented
+ * `wallets.event_sequence`. The row lock of the wallet keeps the feed in order and without gaps.
  */
 export const eventSql = ({ from, owner, sequence, type, ...about }: EventParts): string => `
   inserted_events as (
@@ -65,7 +65,7 @@ export const eventSql = ({ from, owner, sequence, type, ...about }: EventParts):
     returning id, owner_id, order_id
   )`
 
-/** Returns the last sequence of each feed, and whether the session and the API key of its follower are valid. `position`: index in the parameters, from 1. */
+/** Returns each feed's last sequence, and if its follower's session and API key are valid. `position`: index from 1. */
 export const findStanding = statement(
   'event_standing',
   {
@@ -82,7 +82,7 @@ export const findStanding = statement(
      join wallets w on w.user_id = asked.owner_id`,
 )
 
-/** Maximum number of events that one query reads of a feed. */
+/** Maximum number of events that one query reads from a feed. */
 export const FEED_PAGE = 200
 
 const eventColumns = {
@@ -106,7 +106,7 @@ const feedColumns = {
 
 export type FeedRow = RowOf<typeof feedColumns>
 
-/** Reads events after a position, oldest first. `feeds` and `positions` are pairs. */
+/** Reads the events of several feeds after a position each, oldest first. `feeds` and `positions` have equal length. */
 export const readFeeds = statement(
   'event_feeds',
   { parameters: { feeds: arrayOf(uuid), positions: arrayOf(int) }, columns: feedColumns },

@@ -13,11 +13,11 @@ import type { EventType } from './events.sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** An event with prefixed IDs. IDs of resources that it does not concern are null. */
+/** An event with prefixed IDs. The IDs of resources that the event does not concern are null. */
 export interface EventRecord {
-  /** Equal to the `webhook-id` of the call for this event. */
+  /** ID of the event. The webhook call for this event sends it as `webhook-id`. */
   id: string
-  /** Position in the owner's feed, from 1, without gaps. */
+  /** Position of the event in its owner's feed, from 1, without gaps. */
   sequence: number
   type: EventType
   createdAt: Date
@@ -38,7 +38,7 @@ export const toRecord = ({ id, sequence, type, createdAt, ...ids }: Event): Even
   transferId: ids.transferId && toId('transfer', ids.transferId),
 })
 
-/** A part of a feed. `after` and `before` are sequences or IDs of events. */
+/** A range of an event feed. `after` and `before` are sequences or IDs of events. */
 interface EventRange {
   after?: string | undefined
   before?: string | undefined
@@ -51,7 +51,7 @@ interface EventPage extends EventRange {
   inverted: boolean
 }
 
-/** Returns the sequence of a cursor, a `Last-Event-ID` or an ID of an event. Throws VALIDATION_FAILED, with `field` in its details. */
+/** Returns the sequence of a cursor, a `Last-Event-ID` or an event ID. Throws VALIDATION_FAILED for `field`. */
 export async function readSequence(
   { database }: Use<'database'>,
   { ownerId, field, text }: { ownerId: string; field: string; text: string },
@@ -59,7 +59,7 @@ export async function readSequence(
   const sequence = readInt(text)
   if (sequence !== undefined) return sequence
   const found = fromId(text, 'event')
-  if (!found) throw validationFailed({ [field]: ['Expected the identifier of an event, or its sequence.'] })
+  if (!found) throw validationFailed({ [field]: ['Expected the ID or the sequence of an event.'] })
   const event = await database.read.event.findFirst({ where: { id: found.uuid, ownerId } })
   if (!event) throw validationFailed({ [field]: ['There is no such event in your feed.'] })
   return event.sequence
@@ -73,7 +73,7 @@ async function where(context: Use<'database'>, ownerId: string, { after, before,
   return { ownerId, sequence, ...searched(search, (word) => [{ type: word }]) }
 }
 
-/** Lists events of the caller, oldest first unless `inverted`. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
+/** Lists events of the caller, oldest first, or newest first if `inverted`. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
 export async function listEvents(context: Reader, { limit, offset = 0, inverted, ...range }: EventPage) {
   const { actor, database } = context
   assertUserMay(actor, 'event:read')
@@ -139,7 +139,7 @@ export async function followEvents(context: Follower, after: string | undefined)
   })
 }
 
-/** Streams the commits of an asset when they change. Ends when the caller may no longer see the asset. Throws the errors of `findAsset`. */
+/** Streams changed commits of an asset until the caller may no longer read it. Throws the errors of `findAsset`. */
 export async function followCommits(
   { actor, database, eventStreams }: Follower,
   findAsset: () => Promise<Pick<Asset, 'id' | 'ownerId'>>,
@@ -169,7 +169,7 @@ export async function followCommits(
   })
 }
 
-/** Streams an order when it changes. Subscriptions with the same `key` share the result of `load`. Ends when `load` returns null. */
+/** Streams an order when it changes, until `load` returns null. Subscriptions with equal `key` share its result. */
 export async function followOrder<Order>(
   { actor, eventStreams }: Follower,
   find: () => Promise<{ id: string; buyerId: string }>,

@@ -1,4 +1,4 @@
-/** Jobs that call receivers of webhooks, and the result of each attempt. */
+/** Jobs that call webhooks and record the result of each attempt. */
 import type { Use } from '../../context.ts'
 import type { DeliveryJob } from '../../jobs/queues.ts'
 import { isUnavailable } from '../../shared/errors.ts'
@@ -20,7 +20,7 @@ type Needs = Use<
   'database' | 'envelopeCipher' | 'actionArgs' | 'webhookSender' | 'unsavedOutcomes' | 'notifications' | 'log' | 'meter'
 >
 
-/** Maximum number of outcomes that a process keeps while the database is unavailable. */
+/** Maximum number of attempt outcomes that a process keeps in memory while the database is unavailable. */
 const MAX_UNSAVED_OUTCOMES = 1_000
 
 const GONE = 410
@@ -31,13 +31,13 @@ const noReceiver: WebhookOutcome = {
   response: '',
   duration: 0,
 }
-/** The arguments of the order or the secrets of the app cannot be decrypted. */
+/** Outcome if the arguments of the order or the secrets of the app cannot be decrypted. */
 const unreadablePayload: WebhookOutcome = {
   failure: 'The webhook was not called: its data could not be decrypted.',
   response: '',
   duration: 0,
 }
-/** The job failed for the last time. */
+/** Outcome of a delivery whose job failed for the last time. */
 const jobFailed: WebhookOutcome = {
   failure: 'The webhook could not be called, or its result could not be stored.',
   response: '',
@@ -52,7 +52,7 @@ async function prepareCall(
   const openSecret = (sealed: Uint8Array | null) =>
     sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
   const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(openSecret))
-  // Other events do not contain the arguments. They are sent even if the arguments cannot be decrypted.
+  // Only `order.paid` contains the arguments. Other events are sent even if the arguments cannot be decrypted.
   const actionArgs =
     isSale(due) && due.type === 'order.paid' ? await argumentsOf.open(due.order_id, due.action_args) : {}
   const body = writePayload(due, actionArgs)
@@ -60,7 +60,7 @@ async function prepareCall(
   return { url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted }
 }
 
-/** Calls the receiver. An error before the call is an attempt that failed, so that the schedule continues. */
+/** Calls the receiver. An error before the call counts as a failed attempt, so that the retry schedule continues. */
 async function attempt(context: Needs, due: DueDelivery, url: string): Promise<WebhookOutcome> {
   let call: WebhookCall
   try {
@@ -75,7 +75,7 @@ function notifyFeeds({ notifications }: Needs, rows: readonly { feeds: string[] 
   for (const feed of rows.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
 }
 
-/** A test event has one attempt. It changes no order, and no metric counts it. */
+/** Records the only attempt of a test event. A test event changes no order and is not counted in metrics. */
 async function recordTest(context: Needs, result: AttemptResult): Promise<void> {
   const { database } = context
   const rows = await (result.failure === null
@@ -133,14 +133,14 @@ async function record(context: Needs, id: string, due: DueDelivery, outcome: Web
   log.warn({ ...fields, failure }, 'Webhook delivery failed permanently')
 }
 
-/** Returns the outcome of this attempt if an earlier job could not record it. */
+/** Returns the outcome of this attempt if a previous job made the attempt but could not record it. */
 function takeUnsaved(unsavedOutcomes: UnsavedOutcomes, id: string, before: number): WebhookOutcome | undefined {
   const unsaved = unsavedOutcomes.get(id)
   unsavedOutcomes.delete(id)
   return unsaved?.before === before ? unsaved.outcome : undefined
 }
 
-/** Records an outcome. If the database is unavailable, keeps it for the next job, so that the receiver is not called twice. */
+/** Records an outcome. If the database is unavailable, keeps it for the next job, which then skips the call. */
 async function recordOrKeep(context: Needs, id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
   const { unsavedOutcomes } = context
   try {
@@ -163,7 +163,7 @@ export async function deliverWebhook(context: Needs, { deliveryId }: DeliveryJob
   await recordOrKeep(context, deliveryId, due, outcome)
 }
 
-/** Settles a delivery whose job failed for the last time. Its order ends as the policy of its app says. Throws UNAVAILABLE. */
+/** Settles a delivery whose job failed for the last time, by the failure policy of the app. Throws UNAVAILABLE. */
 export async function abandonDelivery(context: Needs, { deliveryId }: DeliveryJob): Promise<void> {
   const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: true })
   if (!due) return

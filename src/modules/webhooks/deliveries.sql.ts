@@ -20,7 +20,7 @@ import { audited, auditSql } from '../audit/audit-sql.ts'
 import { newEventsSql, refundSql } from '../store/refunds.sql.ts'
 import { deliveryJobs } from './webhook-schedule.ts'
 
-/** The paid order of the event. Amounts are decimal strings. */
+/** Columns of the paid order of a webhook event. Amounts are decimal strings. */
 const saleColumns = {
   order_id: orNull(uuid),
   buyer_id: orNull(uuid),
@@ -31,18 +31,18 @@ const saleColumns = {
   created_at: orNull(timestamp),
   paid_at: orNull(timestamp),
 }
-/** The refund of the event. Amounts are decimal strings. */
+/** Columns of the refund of a webhook event. Amounts are decimal strings. */
 const refundColumns = {
   refund_id: orNull(uuid),
   refunded_at: orNull(timestamp),
   refund_points: orNull(text),
   refund_num: orNull(text),
-  /** Total of this refund and earlier ones. */
+  /** Refunded points of the order, including this refund and previous refunds. */
   points_refunded: orNull(text),
   num_refunded: orNull(text),
 }
 
-/** An event with all the data that its call contains. */
+/** Columns of an event and of all data that its webhook call contains. */
 export const webhookEventColumns = {
   event_id: uuid,
   type: textOf<'order.paid' | 'order.refunded' | 'webhook.test'>(),
@@ -52,7 +52,7 @@ export const webhookEventColumns = {
   ...refundColumns,
   action_args: orNull(bytes),
 }
-/** SQL of these columns. Tables: event `e`, network app `a`, order `o` and refund `r`. The last two may have no row. */
+/** SQL of `webhookEventColumns`. Tables: event `e`, network app `a`, and optionally order `o` and refund `r`. */
 export const webhookEventColumnsSql = `e.id as event_id, e.type, e.created_at as occurred_at, a.id as network_app_id, o.id as order_id, o.buyer_id,
      o.network_app_name, o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
      r.id as refund_id, r.created_at as refunded_at, r.points::text as refund_points, r.num::text as refund_num,
@@ -61,21 +61,21 @@ export const webhookEventColumnsSql = `e.id as event_id, e.type, e.created_at as
 const dueColumns = {
   ...webhookEventColumns,
   attempt_count: int,
-  /** Null if there is nothing to call: the webhook was removed, it answered 410, or the order was refunded or its arguments erased. */
+  /** Null if the webhook was removed or disabled, the order was refunded, or the arguments were erased. */
   webhook_url: orNull(text),
   webhook_secret: orNull(bytes),
-  /** Set until it expires. */
+  /** Previous secret of a rotation. Null after its expiry. */
   previous_secret: orNull(bytes),
   now: timestamp,
 }
 
-/** A delivery that is due. */
+/** A webhook delivery whose next attempt is due. */
 export type DueDelivery = RowOf<typeof dueColumns>
 
-/** True unless the event is the payment of an order that was refunded completely or whose arguments are erased. */
+/** SQL condition: the event is not the payment of a fully refunded order or of an order with erased arguments. */
 const isSendableSql = `(e.type <> 'order.paid' or (o.status <> 'REFUNDED' and o.action_args_erased_at is null))`
 
-/** Returns the delivery if it is pending and due. `ignoreSchedule` includes deliveries that are not due. The second of tolerance is for rounded times. */
+/** Returns a pending delivery that is due within a second (times are rounded). `ignoreSchedule`: also if not due. */
 export const findDue = statement(
   'delivery_due',
   { parameters: { delivery: uuid, ignoreSchedule: boolean }, columns: dueColumns },
@@ -90,7 +90,7 @@ export const findDue = statement(
    where d.id = $delivery and d.status = 'PENDING' and ($ignoreSchedule or d.next_attempt_at <= now() + interval '1 second')`,
 )
 
-/** Inserts an attempt. `before` is the number of earlier attempts: a second attempt with the same number has no effect. `duration`: milliseconds. */
+/** Attempt columns. A second attempt with the same `before`, the number of previous attempts, has no effect. */
 const attempt = {
   delivery: uuid,
   before: int,
@@ -99,7 +99,7 @@ const attempt = {
   failure: orNull(text),
   response: text,
 }
-/** Result of an attempt. */
+/** Result of an attempt to deliver a webhook. `duration`: in milliseconds. */
 export type AttemptResult = ParametersOf<typeof attempt>
 
 const attemptSql = `
@@ -119,10 +119,10 @@ const settleSql = (status: DeliveryStatus) => `
     from locked_delivery where d.id = locked_delivery.id returning d.id, d.order_id, d.network_app_id, locked_delivery.event_type
   )`
 
-/** Owners of feeds that have new events. */
+/** Columns that return the owners of feeds with new events. */
 const feedColumns = { feeds: arrayOf(uuid) }
 
-/** Records a success. The order of a payment succeeds, even if it had failed before. */
+/** Records a successful attempt. For `order.paid`, the order succeeds, even if it had failed before. */
 export const recordDelivered = statement(
   'delivery_delivered',
   { parameters: attempt, columns: feedColumns },
@@ -154,7 +154,7 @@ export const recordDelivered = statement(
    select array(select distinct owner_id from new_events) as feeds from settled_delivery`,
 )
 
-/** Records a failure and schedules the next attempt. */
+/** Records a failed attempt and schedules the next attempt. */
 export const recordRetry = statement(
   'delivery_retry',
   { parameters: { ...attempt, seconds: float }, columns: { next_attempt_at: timestamp } },
@@ -168,7 +168,7 @@ export const recordRetry = statement(
    select next_attempt_at from postponed_delivery, (select count(*) from enqueued_jobs) as jobs`,
 )
 
-/** Records the last failure. The policy of the app ends the order, and the buyer gets a mail. `goneUrl`: URL that answered 410, which is disabled. */
+/** Records the last failed attempt, settles the order by the app's policy, and mails the buyer. Disables `goneUrl`. */
 export const recordGivenUp = statement(
   'delivery_given_up',
   { parameters: { ...attempt, goneUrl: orNull(text) }, columns: feedColumns },
@@ -219,8 +219,8 @@ export const recordGivenUp = statement(
 )
 
 /**
- * Makes a delivery due now. Locks the delivery before its order, as the statements above do. `subject`: prefixed ID of the delivery. Returns no
- * row if the order was refunded, its arguments are erased, or the app has no webhook.
+ * Makes a delivery due now. Locks the delivery before its order, to prevent deadlocks. `subject`: prefixed ID of the
+ * delivery. Returns no row if the order was refunded, its arguments are erased, or the app has no webhook.
  */
 export const replayDelivery = statement(
   'delivery_replay',

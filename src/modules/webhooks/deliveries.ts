@@ -1,4 +1,4 @@
-/** The log of webhook deliveries. Only administrators read it. */
+/** Reads and replays webhook deliveries, for administrators. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Event, Order, Prisma, WebhookDelivery } from '../../db/prisma/client.ts'
@@ -26,14 +26,14 @@ const filterInput = z.strictObject({
   status: z.enum(['PENDING', 'DELIVERED', 'GIVEN_UP']).optional(),
   search: z.string().optional(),
 })
-/** IDs with their prefixes. */
+/** Filter of webhook deliveries. IDs have their prefixes. */
 export type DeliveryFilter = z.input<typeof filterInput>
 
-/** Replaces the arguments of an order, because one of them may be a live token. */
+/** Text that replaces the arguments of an order, because one of them may be a valid token. */
 const WITHHELD = '[withheld]'
 
-/** Used in errors of use cases that call a receiver. */
-export const SET_WEBHOOK_FIRST = "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
+/** Error message for an app whose webhook cannot be called. */
+export const SET_WEBHOOK_FIRST = "The app has no webhook, or its webhook is disabled. Set the app's webhook URL first."
 
 function where(rawFilter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
   const { networkAppId, orderId, status, search } = parse(filterInput, rawFilter)
@@ -48,7 +48,7 @@ function where(rawFilter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
   }
 }
 
-/** Returns a delivery, or null if it does not exist or the caller may not see it. */
+/** Returns a webhook delivery, or null if it does not exist or the caller may not read it. */
 export async function findDelivery(
   { actor, database }: Reader,
   id: string,
@@ -58,7 +58,7 @@ export async function findDelivery(
   return found ? database.read.webhookDelivery.findFirst({ ...query, where: { id: found.uuid } }) : null
 }
 
-/** Returns a delivery. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+/** Returns a webhook delivery. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
 export async function getDelivery(context: Reader, id: string, query?: DeliveryQuery): Promise<WebhookDelivery> {
   assertMay(context.actor, 'store:administer')
   const delivery = await findDelivery(context, id, query)
@@ -66,7 +66,7 @@ export async function getDelivery(context: Reader, id: string, query?: DeliveryQ
   return delivery
 }
 
-/** Lists deliveries, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+/** Lists webhook deliveries, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
 export async function listDeliveries(
   { actor, database }: Reader,
   filter: DeliveryFilter,
@@ -76,7 +76,7 @@ export async function listDeliveries(
   return database.read.webhookDelivery.findMany({ ...query, orderBy: { id: 'desc' }, where: where(filter) })
 }
 
-/** Counts deliveries up to the limit for `offset`. Throws the errors of `listDeliveries`. */
+/** Counts webhook deliveries up to the limit for `offset`. Throws the errors of `listDeliveries`. */
 export async function countDeliveries(
   { actor, database }: Reader,
   filter: DeliveryFilter,
@@ -87,8 +87,8 @@ export async function countDeliveries(
 }
 
 /**
- * Returns the body of a call by the UUID of its event, without the arguments of an order. It does not authorize: the caller must already
- * have read the delivery.
+ * Returns the body of a webhook call by the UUID of its event, without the arguments of the order. It checks no
+ * permission, so call it only after the delivery was read.
  */
 export async function readPayload(
   { findWebhookEvent }: Use<'findWebhookEvent'>,
@@ -107,8 +107,7 @@ interface Replayable {
 function explain({ event, order }: Replayable): string {
   const paid = event.type === 'order.paid' ? order : null
   if (paid?.status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
-  if (paid?.actionArgsErasedAt)
-    return 'The order is long over and its arguments are erased, so its webhook is not called again.'
+  if (paid?.actionArgsErasedAt) return 'The arguments of the order are erased, so its webhook is not called again.'
   return SET_WEBHOOK_FIRST
 }
 
@@ -123,8 +122,8 @@ async function rejectReplay({ database }: Use<'database'>, id: string): Promise<
 }
 
 /**
- * Sends a delivery again now, with the same event ID and body. If the attempt fails, the schedule continues. Returns the ID of the delivery.
- * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
+ * Sends a delivery again now, with the same event ID and body. If the attempt fails, the retry schedule continues.
+ * Returns the ID of the delivery. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
  */
 export async function replayDelivery(context: IdempotentContext, { id }: { id: string }): Promise<string> {
   const { actor, database } = context
@@ -139,8 +138,8 @@ export async function replayDelivery(context: IdempotentContext, { id }: { id: s
 }
 
 /**
- * Adds a test event to the feed of the app's owner, and its delivery. `subject`: prefixed ID of the app. Returns no row if the app has no
- * webhook.
+ * Inserts a test event into the feed of the app's owner, and its delivery. `subject`: prefixed ID of the app. Returns no
+ * row if the app has no webhook.
  */
 const insertTestEvent = statement(
   'webhook_test',

@@ -1,4 +1,4 @@
-/** Bodies of webhook calls. They contain only data that never changes, so that each attempt sends the same bytes. */
+/** Bodies of webhook calls. A body contains only immutable data, so that each attempt sends the same bytes. */
 import { z } from 'zod'
 import type { Database } from '../../db/database-types.ts'
 import { arrayOf, type RowOf, statement, uuid } from '../../db/sql.ts'
@@ -12,18 +12,18 @@ const moment = z.iso.datetime()
 
 const order = {
   network_app_id: z.string().describe('Identifier of the network app.'),
-  network_app_name: z.string().describe('Name of the network app when the order was made.'),
-  price: amount.describe('Price in currency units, frozen when the order was made.'),
-  num_paid: amount.describe('Paid in currency units.'),
-  points_paid: amount.describe('Paid in points.'),
-  total_cost: amount.describe('Paid in all.'),
+  network_app_name: z.string().describe('Name of the network app when the order was created.'),
+  price: amount.describe('Price in currency units when the order was created.'),
+  num_paid: amount.describe('Amount paid in currency units.'),
+  points_paid: amount.describe('Amount paid in points.'),
+  total_cost: amount.describe('Total amount paid.'),
   created_at: moment.describe('Time at which the order was created.'),
   paid_at: moment.describe('Time of the payment.'),
   buyer: z.string().describe('Identifier of the buyer.'),
 }
 const orderId = z.string().describe('Identifier of the order.')
 
-/** The body of `order.paid`. */
+/** Schema of the body of an `order.paid` event. */
 export const orderPaidBody = z
   .object({
     type: z.literal('order.paid').describe('Type of the event.'),
@@ -35,19 +35,19 @@ export const orderPaidBody = z
             id: orderId,
             status: z
               .literal('pending')
-              .describe('The app must execute the action. The order succeeds when the app accepts this call.'),
+              .describe('Status of the order. It becomes `success` when the app accepts this call.'),
             ...order,
           })
           .describe('The order.'),
         action_args: z
           .record(z.string(), z.unknown())
-          .describe('The arguments of the order. An empty object without arguments.'),
+          .describe('Arguments of the order. An empty object if the order has none.'),
       })
       .describe('The subject of the event.'),
   })
   .meta({ id: 'OrderPaidEvent', description: 'An order was paid. The app must execute its action.' })
 
-/** The body of `order.refunded`. */
+/** Schema of the body of an `order.refunded` event. */
 export const orderRefundedBody = z
   .object({
     type: z.literal('order.refunded').describe('Type of the event.'),
@@ -57,7 +57,7 @@ export const orderRefundedBody = z
         order: z
           .object({
             id: orderId,
-            status: z.enum(['partially_refunded', 'refunded']).describe('`refunded` if the full amount was refunded.'),
+            status: z.enum(['partially_refunded', 'refunded']).describe('`refunded` after a full refund of the order.'),
             ...order,
             num_refunded: amount.describe('Total refunded currency units, including earlier refunds.'),
             points_refunded: amount.describe('Total refunded points, including earlier refunds.'),
@@ -78,16 +78,16 @@ export const orderRefundedBody = z
   })
   .meta({ id: 'OrderRefundedEvent', description: 'An order was refunded.' })
 
-/** The body of `webhook.test`. */
+/** Schema of the body of a `webhook.test` event. */
 export const webhookTestBody = z
   .object({
     type: z.literal('webhook.test').describe('Type of the event.'),
     timestamp: moment.describe('Time of the event.'),
     data: z.object({ network_app_id: order.network_app_id }).describe('The subject of the event.'),
   })
-  .meta({ id: 'WebhookTestEvent', description: 'A test by an administrator. The receiver has nothing to do.' })
+  .meta({ id: 'WebhookTestEvent', description: 'A test event. The receiver need not do anything.' })
 
-/** Events in the feed of the app's owner that are also sent to the app's webhook. */
+/** Reads events in the feed of an app's owner that are also sent to the app's webhook. */
 const findWebhookEvents = statement(
   'webhook_events',
   { parameters: { events: arrayOf(uuid) }, columns: webhookEventColumns },
@@ -106,7 +106,7 @@ export type WebhookEvent = RowOf<typeof webhookEventColumns>
 /** Finds an event by its UUID. Returns undefined if it is not sent to a webhook. */
 export type FindWebhookEvent = (id: string) => Promise<WebhookEvent | undefined>
 
-/** Creates a batch loader: concurrent lookups become one statement. */
+/** Creates a batch loader of webhook events. Concurrent lookups share one SQL statement. */
 export const createWebhookEventLookup = (database: Pick<Database, 'query'>): FindWebhookEvent =>
   createBatchLoader(async (ids: string[]) => {
     const rows = await database.query(findWebhookEvents, { events: ids })
@@ -115,7 +115,7 @@ export const createWebhookEventLookup = (database: Pick<Database, 'query'>): Fin
   })
 
 type Given<Row, Name extends keyof Row> = Row & { [Key in Name]: NonNullable<Row[Key]> }
-/** An event of a paid order. */
+/** A webhook event of a paid order. */
 export type Sale = Given<
   WebhookEvent,
   'order_id' | 'buyer_id' | 'network_app_name' | 'price' | 'num_paid' | 'points_paid' | 'created_at' | 'paid_at'
@@ -139,7 +139,7 @@ const presentOrder = <Status extends string>(order: Sale, status: Status) => ({
   buyer: toId('user', order.buyer_id),
 })
 
-/** The delivery log replaces the arguments with a word. */
+/** Body data of `order.paid`. In the delivery log, a constant text replaces the arguments. */
 type Payment = Omit<z.output<typeof orderPaidBody>, 'data'> & {
   data: Omit<z.output<typeof orderPaidBody>['data'], 'action_args'> & { action_args: unknown }
 }
@@ -151,7 +151,7 @@ const writePayment = (order: Sale, actionArgs: unknown) =>
     data: { order: presentOrder(order, 'pending'), action_args: actionArgs },
   } satisfies Payment)
 
-/** Omits the reason, because it may contain personal data. */
+/** Writes the body of `order.refunded`. Omits the reason of the refund, because it may contain personal data. */
 function writeRefund(order: Refund): string {
   const { refund_num: num, refund_points: points, num_refunded: numInAll, points_refunded: pointsInAll } = order
   const total = add(numInAll, pointsInAll)
@@ -189,13 +189,13 @@ const writeTest = ({ occurred_at, network_app_id }: WebhookEvent) =>
 export const isSale = (event: WebhookEvent): event is Sale => event.order_id !== null
 const isRefund = (sale: Sale): sale is Refund => sale.refund_id !== null
 
-/** Returns the body of a call as JSON, without e-mail addresses. `actionArgs`: arguments of the order. */
+/** Returns the body of a webhook call as JSON, without e-mail addresses. `actionArgs`: arguments of the order. */
 export function writePayload(event: WebhookEvent, actionArgs: unknown): string {
   if (!isSale(event)) return writeTest(event)
   return isRefund(event) ? writeRefund(event) : writePayment(event, actionArgs)
 }
 
-/** Returns all strings and numbers in the arguments. One may be a live token, so they are removed from stored responses. */
+/** Returns all strings and numbers in the arguments. They may be valid tokens, so stored responses omit them. */
 export function textsOf(value: unknown): string[] {
   const texts: string[] = []
   for (const rest = [value]; rest.length > 0; ) {

@@ -36,7 +36,7 @@ const DeliveryStatus = builder.enumType('DeliveryStatus', {
 
 const MAX_PAYLOAD_BYTES = 2_000
 
-/** More than the schedule has, because a replay adds attempts. */
+/** Maximum number of attempts in a response. A replay adds attempts to those of the retry schedule. */
 const SHOWN_ATTEMPTS = MAX_ATTEMPTS + 5
 
 const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
@@ -45,10 +45,10 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   fields: (t) => ({
     number: t.exposeInt('number', { description: 'Number of the attempt, from 1.' }),
     startedAt: t.expose('startedAt', time('Start of the attempt.')),
-    duration: t.exposeInt('duration', { description: 'Duration in milliseconds.' }),
+    duration: t.exposeInt('duration', { description: 'Duration of the attempt, in milliseconds.' }),
     statusCode: t.exposeInt('statusCode', {
       nullable: true,
-      description: 'HTTP status of the response. Null without a response.',
+      description: 'HTTP status of the response. Null if there was no response.',
     }),
     failure: t.string({
       ...characters(300),
@@ -109,7 +109,7 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
     attempts: t.relation('attempts', {
       type: WebhookAttemptType,
       ...atMost(SHOWN_ATTEMPTS),
-      description: `The last ${SHOWN_ATTEMPTS} attempts, the oldest of them first.`,
+      description: `The last ${SHOWN_ATTEMPTS} attempts, in chronological order.`,
       query: { orderBy: { number: 'asc' }, take: -SHOWN_ATTEMPTS },
     }),
     createdAt: t.expose('createdAt', time('Time at which the delivery was created.')),
@@ -149,7 +149,7 @@ const deliveryPayload = (name: string, description: string) =>
     fields: (t) => ({
       webhookDelivery: t.expose('webhookDelivery', {
         type: WebhookDeliveryType,
-        description: 'The updated delivery.',
+        description: 'The updated webhook delivery.',
       }),
     }),
   })

@@ -41,7 +41,7 @@ const attemptRecord = objectOf('WebhookAttempt', 'One attempt to call a webhook,
   ...sameFields('WebhookAttempt', { response: z.string() }),
 })
 
-const deliveryRecord = objectOf('WebhookDelivery', 'One event on its way to the webhook of a network app.', {
+const deliveryRecord = objectOf('WebhookDelivery', 'The delivery of one event to the webhook of a network app.', {
   ...sameFields('WebhookDelivery', { id: z.string(), event_id: z.string(), event_type: z.string() }),
   ...sameFields('WebhookDelivery', { order_id: z.string().nullable(), network_app_id: z.string() }),
   ...sameFields('WebhookDelivery', { status: deliveryStatus, attempt_count: z.number().int() }),
@@ -57,14 +57,14 @@ const presentDelivery = ({ status, attempts, ...delivery }: WebhookDeliveryRecor
 
 const deliveryDetail = deliveryRecord
   .extend({ payload: same('WebhookDelivery.payload', anyObject) })
-  .meta({ id: 'WebhookDeliveryDetail', description: 'One event on its way, with what the receiver is sent.' })
+  .meta({ id: 'WebhookDeliveryDetail', description: 'A webhook delivery with the body of its calls and its attempts.' })
 
 const presentDetail = (delivery: WebhookDeliveryDetailFragment) => ({
   ...presentDelivery(delivery),
   payload: delivery.payload,
 })
 
-/** `?status=given_up`: the same words as in an answer. */
+/** Parses the query parameter `status`, such as `given_up`. */
 const statusFrom = ({ query }: RestRequest) => (query.get('status')?.toUpperCase() || undefined) as DeliveryStatus
 
 const list = defineList({
@@ -113,8 +113,8 @@ const read = defineRoute({
 })
 
 const replay = defineRoute({
-  ...post('store/webhook-deliveries/:id/replay', 'replayWebhookDelivery', 'Store', 'Send a webhook delivery once more'),
-  description: 'The call has the same `webhook-id`, so a receiver can ignore a delivery that it already has.',
+  ...post('store/webhook-deliveries/:id/replay', 'replayWebhookDelivery', 'Store', 'Send a webhook delivery again'),
+  description: 'The call has the same `webhook-id`, so that the receiver can ignore a delivery that it already has.',
   params: deliveryParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `

@@ -1,30 +1,30 @@
-/** Times and limits of webhook deliveries. */
+/** Retry schedule and limits of webhook deliveries. */
 import type { JobParts } from '../../jobs/queues.ts'
 
-/** Seconds between an attempt that failed and the next one. After the last attempt, the delivery has failed. */
+/** Delays between a failed attempt and the next attempt, in seconds. After the last attempt, the delivery has failed. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
 /** Maximum number of attempts that the schedule makes. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1
-/** Random share by which a delay is longer or shorter, so that a receiver that recovers does not get all calls at once. */
+/** Random jitter of a delay, as a share of the delay. It prevents a burst of calls to a receiver that recovers. */
 export const RETRY_JITTER = 0.2
-/** Maximum wait that a receiver can request with `Retry-After`. */
+/** Maximum delay that a receiver can request with `Retry-After`, in seconds. */
 const MAX_RETRY_AFTER_SECONDS = 86_400
 
 const HOUR_SECONDS = 3_600
 
-/** Concurrent attempts: of a process, and of one app in all processes. */
+/** Maximum number of concurrent attempts: per process, and per app across all processes. */
 export const deliveryWork = { concurrency: 100, groupConcurrency: 4, pollEvery: 0.5 } as const
 
 const formatDelay = (seconds: number) =>
   seconds < 60 ? `${seconds} s` : seconds < HOUR_SECONDS ? `${seconds / 60} min` : `${seconds / HOUR_SECONDS} h`
 
-/** Describes the schedule for documents, as in "5 s, 5 min and 1 h, each varied by up to 20 %". */
+/** Describes the retry schedule for documents, as in "5 s, 5 min and 1 h, each varied by up to 20 %". */
 export function describeSchedule(): string {
   const delays = RETRY_DELAYS_SECONDS.map(formatDelay)
   return `${delays.slice(0, -1).join(', ')} and ${delays.at(-1)}, each varied by up to ${RETRY_JITTER * 100} %`
 }
 
-/** Jobs for the deliveries of the CTE `from`, `(id, network_app_id)`. The deliveries of one app do not delay those of others. */
+/** Jobs of the deliveries in the CTE `from (id, network_app_id)`. The deliveries of one app do not delay others. */
 export const deliveryJobs = (from: string, trace?: string) =>
   ({
     ...(trace !== undefined && { trace }),
@@ -34,20 +34,20 @@ export const deliveryJobs = (from: string, trace?: string) =>
     group: 'network_app_id',
   }) as const satisfies JobParts
 
-/** Returns true for failures to log: the first one, and those at least an hour after the previous one. */
+/** Returns true if a failed attempt is logged: the first, and each at least an hour after the previous attempt. */
 export const shouldLog = (attempt: number): boolean =>
   attempt === 1 || (RETRY_DELAYS_SECONDS[attempt - 2] ?? 0) * (1 - RETRY_JITTER) >= HOUR_SECONDS
 
-/** An attempt that failed. */
+/** A failed attempt to deliver a webhook. */
 export interface Failure {
   /** Number of attempts, including this one. */
   attempts: number
   statusCode?: number | undefined
-  /** Seconds that the receiver requested. Used only with 429 and 503. */
+  /** Delay that the receiver requested, in seconds. Used only with the statuses 429 and 503. */
   retryAfter?: number | undefined
 }
 
-/** Returns the seconds until the next attempt, or undefined if there is none. `random`: from 0 to 1. */
+/** Returns the delay before the next attempt in seconds, or undefined after the last. `random`: from 0 to 1. */
 export function nextAttemptAfter(
   { attempts, statusCode, retryAfter = 0 }: Failure,
   random: number,

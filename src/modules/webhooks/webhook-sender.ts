@@ -1,4 +1,4 @@
-/** Calls receivers of webhooks. Calls are signed according to Standard Webhooks 1.0 and go to public addresses only. */
+/** Calls webhooks. Calls are signed according to Standard Webhooks 1.0 and are sent only to public addresses. */
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
@@ -9,17 +9,17 @@ import { buildConnector } from 'undici'
 import { noopTracer, type Tracer } from '../../telemetry/telemetry-types.ts'
 import { isInternalAddress, isInternalHost } from './webhook-url.ts'
 
-/** IP addresses of a host name. */
+/** Returns the IP addresses of a host name. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** The target of a connection is an internal address. */
+/** Error of a connection whose target is an internal address. */
 export class InternalAddressError extends Error {
   override readonly name = 'InternalAddressError'
 }
 
 const DNS_TIMEOUT_MS = 3_000
 
-/** Resolves by DNS. Unlike `lookup`, it occupies no thread of the process while a name server hangs. */
+/** Resolves a host name by DNS. Unlike `lookup`, it blocks no thread of the process while a name server hangs. */
 export const resolveByDns: Resolve = async (host) => {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 })
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
@@ -28,18 +28,18 @@ export const resolveByDns: Resolve = async (host) => {
   throw answers.find((answer) => answer.status === 'rejected')?.reason
 }
 
-/** Resolves as the operating system does, including its hosts file. */
+/** Resolves a host name as the operating system does, including its hosts file. */
 export const resolveBySystem: Resolve = async (host) =>
   (await systemLookup(host, { all: true })).map(({ address }) => address)
 
 interface GuardOptions {
   allowInternal: boolean
   resolve: Resolve
-  /** Milliseconds until the connection is open. */
+  /** Maximum time until the connection is open, in milliseconds. */
   timeout: number
 }
 
-/** Creates a function that opens sockets. Connections to internal addresses fail with InternalAddressError unless `allowInternal` is set. */
+/** Returns a function that opens sockets. Rejects internal addresses with InternalAddressError unless allowed. */
 export function createGuardedConnector({ allowInternal, resolve, timeout }: GuardOptions): buildConnector.connector {
   const lookup: LookupFunction = (host, { all }, callback) => {
     resolve(host)
@@ -67,8 +67,8 @@ export function createGuardedConnector({ allowInternal, resolve, timeout }: Guar
   }
 }
 
-export const INTERNAL = 'The URL leads to an internal address, which is never called.'
-const ONLY_HTTPS = 'Only https:// is called.'
+export const INTERNAL = 'The webhook URL leads to an internal address, which is never called.'
+const ONLY_HTTPS = 'The webhook URL must start with https://.'
 
 const sentences: Record<string, string> = {
   ENOTFOUND: 'The host name has no address.',
@@ -82,7 +82,7 @@ const sentences: Record<string, string> = {
   ENETUNREACH: 'The host cannot be reached.',
   UND_ERR_CONNECT_TIMEOUT: 'No connection came about in time.',
   ETIMEDOUT: 'No connection came about in time.',
-  HPE_HEADER_OVERFLOW: 'The headers of the answer are too large.',
+  HPE_HEADER_OVERFLOW: 'The headers of the response are too large.',
 }
 
 const codeOf = (error: unknown) =>
@@ -92,47 +92,47 @@ const codeOf = (error: unknown) =>
 function failureOf(error: unknown, timeout: number): string {
   if (error instanceof InternalAddressError) return INTERNAL
   if (error instanceof Error && error.name === 'TimeoutError')
-    return `No answer came within ${timeout / 1_000} seconds.`
+    return `The receiver did not respond within ${timeout / 1_000} seconds.`
   const code = codeOf(error)
-  if (code === undefined) return 'The call failed.'
+  if (code === undefined) return 'The webhook call failed.'
   if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL)/.test(code)) {
-    return `The receiver's certificate or TLS is not accepted (${code}).`
+    return `The TLS connection or certificate of the receiver is invalid (${code}).`
   }
   if (code === 'ECONNRESET' && error instanceof Error && error.message === 'socket hang up')
-    return 'The connection was closed before an answer came.'
+    return 'The connection was closed before a response arrived.'
   const sentence = sentences[code]
   if (sentence) return sentence
-  return code.startsWith('HPE_') ? 'The answer is not HTTP.' : `The call failed (${code}).`
+  return code.startsWith('HPE_') ? 'The response is not valid HTTP.' : `The webhook call failed (${code}).`
 }
 
-/** Describes the failure of a final response. Returns undefined for 2xx. */
+/** Describes why a response is a failure. Returns undefined for status 2xx. */
 function failureOfStatus(status: number): string | undefined {
   if (status >= 200 && status < 300) return undefined
-  if (status < 200) return `The receiver answered ${status}; no switch of protocols was requested.`
-  if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`
-  return `The receiver answered ${status}.`
+  if (status < 200) return `The receiver responded with ${status}, but no protocol switch was requested.`
+  if (status >= 300 && status < 400) return `The receiver responded with ${status}. Redirects are not followed.`
+  return `The receiver responded with ${status}.`
 }
 
-/** Timeout of an attempt: DNS, connection, request and response. */
+/** Timeout of a whole attempt in milliseconds: DNS, connection, request and response. */
 const TIMEOUT_MS = 15_000
 const MAX_RESPONSE_BYTES = 64 * 1024
-/** Characters of a response that are stored. */
+/** Maximum number of stored characters of a response. */
 const MAX_EXCERPT = 1_000
-/** Shorter texts occur in responses by chance. */
+/** Minimum length of a text that is removed from responses. Shorter texts occur by chance. */
 const MIN_SECRET_LENGTH = 6
 const REMOVED = '[removed]'
 
 export interface WebhookSenderOptions {
   /** Allows http and internal addresses, for development. */
   allowInsecure: boolean
-  /** Default: DNS. With `allowInsecure`: the resolver of the operating system. */
+  /** Resolver of host names. Default: DNS, or the operating system's resolver with `allowInsecure`. */
   resolve?: Resolve
-  /** Milliseconds. */
+  /** Timeout of an attempt, in milliseconds. */
   timeout?: number
   tracer?: Tracer
 }
 
-/** Parses both forms of the header. Returns seconds. */
+/** Parses a `Retry-After` header with seconds or a date. Returns the delay in seconds. */
 export function parseRetryAfter(header: string | string[] | undefined, now = Date.now()): number | undefined {
   const text = String(header ?? '').trim()
   if (/^\d{1,9}$/.test(text)) return Number(text)
@@ -140,7 +140,7 @@ export function parseRetryAfter(header: string | string[] | undefined, now = Dat
   return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - now) / 1_000))
 }
 
-/** Groups secrets, plain and escaped for JSON, by their first characters. The longest of a group is first. */
+/** Groups secrets, plain and JSON-escaped, by their first characters. Each group starts with its longest secret. */
 function groupByPrefix(secrets: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   const given = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)
@@ -154,9 +154,9 @@ function groupByPrefix(secrets: readonly string[]): Map<string, string[]> {
   return found
 }
 
-/** Returns the start of a response without secrets, also without a secret that is cut off at the end. Replaces NUL, which PostgreSQL rejects. */
+/** Returns the start of a response without secrets, even truncated ones. Replaces NUL, which PostgreSQL rejects. */
 function excerptOf(bytes: Uint8Array, secrets: readonly string[]): string {
-  // Omits a character that is cut off.
+  // With `stream`, the decoder omits a character that is truncated at the end.
   const text = new TextDecoder().decode(bytes, { stream: true })
   const known = groupByPrefix(secrets)
   const kept: string[] = []
@@ -184,7 +184,7 @@ const finalOf = ({ statusCode = 0, headers }: IncomingMessage, body: FinalRespon
   body,
 })
 
-/** Reads at most `MAX_RESPONSE_BYTES` bytes. Returns what was received if the response is cut short or too slow. */
+/** Reads at most `MAX_RESPONSE_BYTES` of a response. Returns the received bytes if it is truncated or too slow. */
 async function readStart(body: FinalResponse['body']): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
@@ -195,7 +195,7 @@ async function readStart(body: FinalResponse['body']): Promise<Buffer> {
       if (size >= MAX_RESPONSE_BYTES) break
     }
   } catch {
-    // The response was cut short: return what was read.
+    // The response is truncated, so return the received bytes.
   }
   return Buffer.concat(chunks)
 }
@@ -210,8 +210,8 @@ const headersOf = ({ id, at, body, secrets }: WebhookCall, traceparent: string |
 })
 
 /**
- * Calls receivers, each over its own connection. Follows no redirects and reads at most 64 KiB of a response. Keeps the first
- * characters of it and removes secrets from them.
+ * Creates a webhook sender, which opens a connection for each call. It follows no redirects and reads at most 64 KiB of a
+ * response. It returns the first characters of the response without secrets.
  */
 export function createWebhookSender({
   allowInsecure,
@@ -225,7 +225,7 @@ export function createWebhookSender({
     timeout,
   })
 
-  /** Sends a call over its own connection and reads the start of the final response. Interim responses (1xx) are skipped. */
+  /** Sends a call over its own connection. Skips interim responses (1xx) and reads the start of the final one. */
   async function post(call: WebhookCall, url: URL) {
     const { hostname } = urlToHttpOptions(url)
     const signal = AbortSignal.timeout(timeout)
@@ -243,7 +243,7 @@ export function createWebhookSender({
     try {
       const { statusCode, headers, body } = await new Promise<FinalResponse>((resolve, reject) => {
         outgoing.once('response', (response) => resolve(finalOf(response, response)))
-        // The receiver switched protocols without a request. No body follows.
+        // The receiver switched protocols without being asked, so no response body follows.
         outgoing.once('upgrade', (response, socket) => {
           socket.destroy()
           resolve(finalOf(response, []))
@@ -278,42 +278,42 @@ export function createWebhookSender({
   }
 }
 
-/** One call of the receiver of a webhook. */
+/** One call of a webhook. */
 export interface WebhookCall {
   url: string
-  /** ID of the event. The same in each attempt. */
+  /** ID of the event, which is the same in each attempt. */
   id: string
   /** Time of the call. Receivers reject a call with a wrong time. */
   at: Date
-  /** JSON. The same in each attempt. */
+  /** Body of the call as JSON, which is the same in each attempt. */
   body: string
-  /** Secrets that sign the call. Two during a rotation. */
+  /** Secrets that sign the call. There are two during a secret rotation. */
   secrets: readonly string[]
   /** Texts to remove from the response before it is stored. */
   redacted: readonly string[]
 }
 
-/** Outcome of an attempt. */
+/** Outcome of an attempt to call a webhook. */
 export interface WebhookOutcome {
-  /** Omitted if there was no response. */
+  /** HTTP status of the response. Omitted if there was no response. */
   statusCode?: number
   /** Reason of the failure, as a sentence. Omitted if the receiver accepted the event (2xx). */
   failure?: string | undefined
   /** First characters of the response. */
   response: string
-  /** Seconds after which the receiver wants the next attempt. */
+  /** Delay before the next attempt that the receiver requested, in seconds. */
   retryAfter?: number | undefined
-  /** Milliseconds. */
+  /** Duration of the attempt, in milliseconds. */
   duration: number
-  /** Error because of which the call was never made. */
+  /** Error that prevented the call. */
   cause?: unknown
 }
 
 /** Calls receivers of webhooks. */
 export interface WebhookSender {
-  /** Makes one attempt. An error of the receiver is an outcome. */
+  /** Makes one attempt. Returns an outcome even if the receiver fails. */
   send(call: WebhookCall): Promise<WebhookOutcome>
 }
 
-/** Outcomes that the database has not stored yet, by UUID of the delivery, oldest first. `before`: number of earlier attempts. */
+/** Outcomes not yet stored in the database, by UUID of the delivery. `before`: number of previous attempts. */
 export type UnsavedOutcomes = Map<string, { before: number; outcome: WebhookOutcome }>

@@ -92,7 +92,7 @@ describe('interim webhook responses', () => {
     const { url: failing } = await startRawReceiver(before + final('503 Service Unavailable'))
     expect(await insecure.send(callOf(failing))).toMatchObject({
       statusCode: 503,
-      failure: 'The receiver answered 503.',
+      failure: 'The receiver responded with 503.',
       response: 'body',
     })
   })
@@ -100,14 +100,14 @@ describe('interim webhook responses', () => {
   it('a webhook call fails if the receiver sends only an interim response', async () => {
     const { url } = await startRawReceiver(interim('102 Processing', hints), { ends: true })
     const outcome = await insecure.send(callOf(url))
-    expect(outcome.failure).toBe('The connection was closed before an answer came.')
+    expect(outcome.failure).toBe('The connection was closed before a response arrived.')
     expect(outcome).not.toHaveProperty('statusCode')
   })
 
   it('a webhook call fails if the final response does not arrive before the deadline', async () => {
     const { url } = await startRawReceiver(interim('100 Continue'))
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(url))
-    expect(outcome.failure).toBe('No answer came within 0.3 seconds.')
+    expect(outcome.failure).toBe('The receiver did not respond within 0.3 seconds.')
   })
 
   it.each([
@@ -118,7 +118,7 @@ describe('interim webhook responses', () => {
       const { url, closed } = await startRawReceiver(before + interim(status) + final('200 OK'))
       expect(await insecure.send(callOf(url))).toMatchObject({
         statusCode: 101,
-        failure: 'The receiver answered 101; no switch of protocols was requested.',
+        failure: 'The receiver responded with 101, but no protocol switch was requested.',
         response: '',
       })
       await closed
@@ -131,9 +131,9 @@ describe('webhook responses', () => {
     [199 + 1, undefined],
     [204, undefined],
     [299, undefined],
-    [400, 'The receiver answered 400.'],
-    [410, 'The receiver answered 410.'],
-    [500, 'The receiver answered 500.'],
+    [400, 'The receiver responded with 400.'],
+    [410, 'The receiver responded with 410.'],
+    [500, 'The receiver responded with 500.'],
   ])('a webhook response with status %i has the failure message %s', async (status, failure) => {
     const receiver = await startReceiver(onTestFinished, answerWith(status))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: status, failure })
@@ -145,7 +145,7 @@ describe('webhook responses', () => {
       const canary = await startReceiver(onTestFinished)
       const receiver = await startReceiver(onTestFinished, answerWith(status, { location: canary.url }))
       const outcome = await insecure.send(callOf(receiver.url))
-      expect(outcome.failure).toBe(`The receiver answered ${status}; redirects are not followed.`)
+      expect(outcome.failure).toBe(`The receiver responded with ${status}. Redirects are not followed.`)
       expect(canary.connections()).toBe(0)
     },
   )
@@ -199,7 +199,7 @@ describe('webhook responses', () => {
   it('a webhook call fails at the deadline if no response arrives', async () => {
     const receiver = await startReceiver(onTestFinished, () => undefined)
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(receiver.url))
-    expect(outcome).toMatchObject({ failure: 'No answer came within 0.3 seconds.', response: '' })
+    expect(outcome).toMatchObject({ failure: 'The receiver did not respond within 0.3 seconds.', response: '' })
     expect(outcome).not.toHaveProperty('statusCode')
   })
 
@@ -290,7 +290,9 @@ describe('internal addresses', () => {
 
   it('rejects internal addresses and plain HTTP in production, even if they were configured in development', async () => {
     const canary = await startReceiver(onTestFinished)
-    expect(await sender.send(callOf(canary.url))).toMatchObject({ failure: 'Only https:// is called.' })
+    expect(await sender.send(callOf(canary.url))).toMatchObject({
+      failure: 'The webhook URL must start with https://.',
+    })
     expect(canary.connections()).toBe(0)
   })
 

@@ -26,10 +26,10 @@ describe('webhook URLs', () => {
     ['ftp://example.org', 'Enter a URL that starts with https://.'],
     ['http://example.org', 'Enter a URL that starts with https://.'],
     ['file:///etc/passwd', 'Enter a URL that starts with https://.'],
-    ['https://user@example.org', 'A webhook URL must not carry credentials.'],
-    ['https://:secret@example.org', 'A webhook URL must not carry credentials.'],
-    ['https://example.org:22', 'Use the port of https, or one from 1024 on.'],
-    ['https://example.org:0', 'Use the port of https, or one from 1024 on.'],
+    ['https://user@example.org', 'A webhook URL must not contain credentials.'],
+    ['https://:secret@example.org', 'A webhook URL must not contain credentials.'],
+    ['https://example.org:22', 'Use port 443, or a port from 1024 on.'],
+    ['https://example.org:0', 'Use port 443, or a port from 1024 on.'],
     ['https://example.org:99999', 'Enter a valid URL.'],
     ['example.org/hook', 'Enter a valid URL.'],
     ['https://exa mple.org', 'Enter a valid URL.'],
@@ -46,6 +46,6 @@ describe('webhook URLs', () => {
     expect(webhookUrlProblem('http://127.0.0.1:8080/hook', insecure)).toBeUndefined()
     expect(webhookUrlProblem('http://localhost/hook', insecure)).toBeUndefined()
     expect(webhookUrlProblem('ftp://localhost/hook', insecure)).toBe('Enter a URL that starts with https://.')
-    expect(webhookUrlProblem('http://a:b@localhost/hook', insecure)).toBe('A webhook URL must not carry credentials.')
+    expect(webhookUrlProblem('http://a:b@localhost/hook', insecure)).toBe('A webhook URL must not contain credentials.')
   })
 })
