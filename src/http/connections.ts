@@ -41,7 +41,7 @@ export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): (
   }
 }
 
-/** Limits of slow readers (decision 14). "Unread bytes" are response bytes of all connections that no client has read. */
+/** Limits of slow readers (decision 14). "Unread bytes": response bytes that clients have not read. */
 export const slowReaderDefaults = {
   /** Maximum time in which a reader makes no progress, in milliseconds. */
   patience: 20_000,

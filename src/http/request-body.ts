@@ -297,7 +297,7 @@ function decode(bytes: Buffer): string | undefined {
 
 declare module '@fastify/busboy' {
   interface BusboyInstance {
-    /** Private parser. Busboy 3.2.6 ignores `filename*` after `filename` (file-names.test.ts). `Dicer` has no limits. */
+    /** Private parser. Busboy 3.2.6 ignores `filename*` after `filename` (file-names.test.ts), and `Dicer` lacks limits. */
     _parser: { parser: EventEmitter }
   }
 }

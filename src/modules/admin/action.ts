@@ -1,7 +1,7 @@
 /**
- * Actions of administrators. Each is a form that describes the action, with a button that executes it. Actions that
- * take something away or give money require the password again. Each form has its own idempotency key, so sending it
- * twice executes the action once.
+ * Actions of administrators. Each action has a form that describes it, and a button that executes it. Actions that
+ * revoke access or move money require the password again. Each form has its own idempotency key, so submitting it twice
+ * executes the action once.
  */
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
@@ -23,21 +23,21 @@ import { heading, type Trail } from './components.ts'
 export interface Field {
   name: string
   label: string
-  /** One sentence that describes the permitted input. */
+  /** One sentence that describes the permitted input of the field. */
   rule?: string
   kind?: 'text' | 'url' | 'area'
-  /** Labels of the options, by value. If set, the field is a selection instead of a text. */
+  /** Labels of the options, by value. If set, the field is a selection instead of a text field. */
   options?: Record<string, string>
   isOptional?: boolean
-  /** Initial value. */
+  /** Initial value of the field. */
   value?: string | undefined
-  /** True if the form also sends the initial value, so that only a changed value takes effect (`changedIn`). */
+  /** True if the form also sends the initial value, so that only a changed value is applied (`changedIn`). */
   sendsInitial?: boolean
 }
 
 const initialOf = (name: string) => `first-${name}`
 
-/** Returns the submitted value if it differs from the initial value, else undefined. */
+/** Returns the submitted value of a field if it differs from the initial value, else undefined. */
 export function changedIn(form: URLSearchParams, name: string): string | undefined {
   const value = form.get(name) ?? ''
   return value === form.get(initialOf(name)) ? undefined : value
@@ -97,15 +97,15 @@ const passwordInput = ({ name }: Field, attributes: Html): Html =>
 const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
   renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
 
-/** A hidden field with the e-mail address, for password managers. It must directly precede the password field. */
+/** Renders a hidden e-mail field for password managers. It must directly precede the password field. */
 const renderUsername = ({ context: { actor } }: AdminRequest): Html =>
   html`<input type="text" name="username" value="${actor.kind === 'user' ? actor.user.email : ''}" autocomplete="username" readonly hidden>`
 
-/** Renders the error message above a form. It gets the focus. */
+/** Renders the error message above a form. The message gets the keyboard focus. */
 export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
 
-/** Returns the message above a form. `names` are the fields that show their own problems. */
+/** Returns the error message above a form. `names`: fields that show their own problems. */
 export function refusalSentence(
   { message, fields }: Pick<Refused, 'message' | 'fields'>,
   names: readonly string[] = [],
@@ -140,7 +140,7 @@ ${renderPassword('Your password', refused?.fields[PASSWORD], 'Confirms that it i
   }
 }
 
-/** Shows NOT_FOUND beside the field with the ID. Returns undefined if there is no such field. */
+/** Moves a NOT_FOUND error to the field with the ID. Returns undefined if the form has no such field. */
 export function refuseLookup(refused: Refused | undefined, field: string | undefined): Refused | undefined {
   if (refused?.code !== 'NOT_FOUND') return refused
   return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }
@@ -155,7 +155,7 @@ function withNewKey(refused: Refused, form: URLSearchParams): Refused {
   return { ...refused, message }
 }
 
-/** Returns true if the password is wrong. Only this field has another name in the form than in the operation. */
+/** Returns true for a wrong password. Only the password field has different names in the form and the operation. */
 const isPassword = (error: unknown) =>
   error instanceof DomainError &&
   error.code === 'VALIDATION_FAILED' &&
@@ -164,7 +164,7 @@ const isPassword = (error: unknown) =>
 const confirm = ({ context, form }: AdminRequest): Promise<void> =>
   confirmAdminPassword(context, form.get(PASSWORD) ?? '')
 
-/** Returns the two routes of an action: one shows the form, the other handles it. */
+/** Returns the two routes of an action: one shows the form, the other handles submissions. */
 export const actionRoutes = (action: Action): AdminRoute[] => [
   pageAt(action.path, async (request) => formPage(request, await action.view(request), action.isGuarded)),
   {

@@ -81,7 +81,7 @@ const SESSION_ENDED =
 const FORM_TOO_OLD =
   'This form is older than your session, so the action was not executed. Check your input, and submit the form again.'
 
-/** Query parameter of the sign-in page. Present if the browser did not send the session cookie after a sign-in. */
+/** Query parameter of the sign-in page. Set if the browser did not send the session cookie after a sign-in. */
 const COOKIE_LOST = 'cookie-lost'
 const cookieLost = (baseUrl: string): Refused => ({
   code: 'NOT_AUTHENTICATED',
@@ -117,7 +117,7 @@ const isFromSignIn = ({ headers }: IncomingMessage) => URL.parse(headers.referer
 
 const isAdminPath = (path: string) => path === '/admin' || path.startsWith('/admin/')
 
-/** Base URL for relative paths. A URL with another origin is rejected. */
+/** Placeholder base URL that resolves relative paths. A URL with another origin is rejected. */
 const NOWHERE = 'http://admin.invalid'
 
 /** Returns a path below `/admin` to continue at after the sign-in. Default: the overview. */
@@ -126,7 +126,7 @@ function nextOf(wanted: string | null): string {
   return url?.origin === NOWHERE && isAdminPath(url.pathname) ? url.pathname + url.search : '/admin'
 }
 
-/** Parses a form. Browsers send a line break as two characters but count it as one for `maxlength`. */
+/** Parses a form. Converts CRLF to LF, because browsers count a line break as one character for `maxlength`. */
 const formOf = (text: string) =>
   new URLSearchParams([...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
 
@@ -157,7 +157,7 @@ function decodeOr(value: string): string {
 export function createAdminHandler(parts: AdminParts) {
   const { shared, publicUrl, toPublicError, watch } = parts
   const isSecure = publicUrl.startsWith('https://')
-  // A path without parameters takes precedence over one with parameters.
+  // A path without parameters takes precedence over a path with parameters.
   const patterns = adminRoutes
     .toSorted((one, other) => countParams(one) - countParams(other))
     .map((route) => ({ route, pattern: patternOf(route.path) }))
@@ -190,7 +190,7 @@ export function createAdminHandler(parts: AdminParts) {
     return (find('GET', path) ?? find('POST', path))?.route.path ?? 'other'
   }
 
-  /** Returns the methods that a path supports. Empty if there is no page. */
+  /** Returns the HTTP methods that a path supports. The list is empty for an unknown path. */
   function methodsAt(path: string): string[] {
     if (path === SIGN_IN) return ['GET', 'HEAD', 'POST', 'OPTIONS']
     if (path === SIGN_OUT) return ['POST', 'OPTIONS']
@@ -230,7 +230,7 @@ export function createAdminHandler(parts: AdminParts) {
     } catch (error) {
       return signInPage(next, { refused: toRefused(toPublicError(error, request.context), parts), email, kept })
     }
-    // Ends the previous session, whose cookie is replaced. A copy of that cookie must not stay valid.
+    // The new cookie replaces that of the previous session. End that session, so that no copy of its cookie is valid.
     if (request.context.actor.kind === 'user') await endAdminSession(request.context)
     res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
     if (kept === '') return { redirect: next }
@@ -257,10 +257,10 @@ export function createAdminHandler(parts: AdminParts) {
     return (message: string) => restoreForm(request, message)
   }
 
-  /** Redirects to the sign-in page, which redirects back. If the session ended, the page keeps a submitted form. */
+  /** Redirects to the sign-in page, which redirects back. It keeps a form submitted after the session ended. */
   async function redirectToSignIn(request: AdminRequest, req: IncomingMessage, path: string): Promise<AdminAnswer> {
     const isEnded = secretOf(req, isSecure) !== undefined
-    // A longer URL would not be accepted as the return path and would not fit into a header.
+    // A URL above `MAX_NEXT_LENGTH` is not accepted as the return path and does not fit into a header.
     const isDropped = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
     if (req.method === 'POST' && isEnded && !isDropped && isOwnForm(req, publicUrl) && formRestorer(path, request)) {
       const kept = inputOf(await readForm(req))

@@ -100,10 +100,10 @@ button.danger { background: var(--problem); color: var(--ground); }
 
 const hash = createHash('sha256').update(adminStyle).digest('base64')
 
-/** Content security policy. It permits only this style sheet. It forbids scripts, foreign forms and framing. */
+/** Content security policy. It permits only `adminStyle`, and forbids scripts, forms to other sites, and framing. */
 export const adminContentPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
-/** An error that a page shows. */
+/** An error that a page for administrators shows. */
 export interface Refused {
   code: ErrorCode
   status: number
@@ -114,11 +114,11 @@ export interface Refused {
   fields: Record<string, string[]>
 }
 
-/** A request for a page. */
+/** A request for a page for administrators. */
 export interface AdminRequest {
   params: Record<string, string>
   query: URLSearchParams
-  /** Submitted form. Empty for GET. */
+  /** Submitted form. Empty for a GET request. */
   form: URLSearchParams
   /** Context whose actor is the administrator. The actor is anonymous on the sign-in page. */
   context: Context
@@ -135,10 +135,10 @@ export interface AdminRequest {
   refusedFor(error: unknown): Refused | undefined
 }
 
-/** A page or a redirect. */
+/** Response to a request of an administrator: a page or a redirect. */
 export type AdminAnswer = AdminPage | { redirect: string }
 
-/** The page-specific parts. */
+/** The page-specific content of a page for administrators. */
 export interface AdminPage {
   /** Set if the page shows an error. */
   refused?: Pick<Refused, 'code' | 'status' | 'retryAfter'>
@@ -148,7 +148,7 @@ export interface AdminPage {
   isBare?: boolean
 }
 
-/** Route of a page or an action. `answer` throws the errors of operations, which the handler shows. */
+/** Route of a page or an action. `answer` throws errors of operations. The handler shows them. */
 export interface AdminRoute {
   method: 'GET' | 'POST'
   path: string
@@ -157,7 +157,7 @@ export interface AdminRoute {
   restoreForm?(request: AdminRequest, message: string): Promise<AdminPage>
 }
 
-/** Route of a page that shows something. */
+/** Returns the GET route of a page. */
 export const pageAt = (path: string, answer: AdminRoute['answer']): AdminRoute => ({ method: 'GET', path, answer })
 
 const areas = [
@@ -176,7 +176,7 @@ const isIn = (area: string, path: string) => (area === '/admin' ? path === area 
 /** Name of the form field with the CSRF token. */
 export const FORM_TOKEN = 'form-token'
 
-/** Returns the hidden fields that every form of an administrator must contain. */
+/** Renders the hidden fields that every form of an administrator must contain. */
 export const hiddenFields = ({ formToken }: Pick<AdminRequest, 'formToken'>, more: Record<string, string> = {}): Html =>
   html`${Object.entries({ [FORM_TOKEN]: formToken, ...more }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
 

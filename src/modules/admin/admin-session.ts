@@ -58,7 +58,7 @@ export const forged = () =>
     'This form was sent by another site, or it is older than your session. Load the page again.',
   )
 
-/** Returns true if a form contains the session's CSRF token. */
+/** Returns true if a form contains the CSRF token of the session. */
 export const hasFormToken = (form: URLSearchParams, formToken: string): boolean =>
   isSame(form.get(FORM_TOKEN) ?? '', formToken)
 
@@ -73,11 +73,11 @@ export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the form as application/x-www-form-urlencoded.')
 }
 
-/** State of the sign-in page. */
+/** Displayed state of the sign-in page. */
 export interface SignInState {
   /** True if the previous session has ended. */
   isEnded?: boolean
-  /** Error of the last attempt. */
+  /** Error of the last sign-in attempt. */
   refused?: Refused
   /** Submitted email address. */
   email?: string
@@ -89,7 +89,7 @@ export interface SignInState {
 
 const KEPT = 'Your session has ended, and your input was not applied. Sign in to restore the form and submit it again.'
 
-/** Returns the sign-in page. `next`: path to continue at afterwards. */
+/** Returns the sign-in page. `next`: path to redirect to after the sign-in. */
 export const signInPage = (next: string, { isEnded, refused, email = '', kept = '' }: SignInState): AdminPage => ({
   ...(refused ? { refused } : kept !== '' && { refused: { code: 'NOT_AUTHENTICATED' as const, status: 403 } }),
   isBare: true,

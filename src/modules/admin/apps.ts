@@ -130,15 +130,15 @@ const fieldsOf = (app?: NetworkAppFactsFragment): Field[] => [
   },
 ]
 
-/** Resumes the calls to a webhook that answered 410 Gone. Saving other changes does not resume them. */
+/** Field that resumes the calls of a webhook that responded with 410 Gone. Saving other fields does not resume them. */
 const receiverField: Field = {
   ...{ name: 'receiver', label: 'Stopped webhook calls' },
   options: { stopped: 'Do not call this URL', resume: 'Resume calls to this URL' },
 }
 
-/** Returns the fields that the administrator changed. Other fields keep changes made since the form was loaded. */
+/** Returns only the fields that the administrator changed, so that concurrent changes of other fields are kept. */
 function changesOf(form: URLSearchParams) {
-  // An empty URL removes the webhook.
+  // An empty URL in the form removes the webhook.
   const webhookUrl = form.get('webhookUrl')?.trim() || null
   const setsUrl = changedIn(form, 'webhookUrl') !== undefined || form.get('receiver') === 'resume'
   return {
@@ -149,7 +149,7 @@ function changesOf(form: URLSearchParams) {
   }
 }
 
-/** Returns a page that shows a secret. It is shown only once. */
+/** Returns a page that shows a secret once. The secret cannot be read again. */
 const secretPage = (title: string, secret: string, about: Html) => ({
   title,
   content: html`${heading(title, { trail })}
@@ -181,7 +181,7 @@ const create: Action = {
   },
 }
 
-/** Returns an app and the breadcrumb links of its actions. */
+/** Returns a network app and the breadcrumb links of the pages of its actions. */
 async function appOf({ run, params }: AdminRequest) {
   const app = (await run(App, { id: params.id! })).networkApp!
   return { app, trail: { ...trail, [`${PATH}/${app.id}`]: app.name } }

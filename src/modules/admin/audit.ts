@@ -1,4 +1,4 @@
-/** Page of the audit log of all users. */
+/** Page for administrators that shows the audit log of all users. */
 import type { AdminAuditQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
 import type { AdminRoute } from './admin-page.ts'
@@ -14,8 +14,8 @@ const Entries = graphql(/* GraphQL */ `
   }
 `)
 
-/** Paths of the pages about subjects, by ID prefix. */
-const places: Record<string, string> = {
+/** Paths of the pages about the subjects of audit entries, by ID prefix. */
+const subjectPaths: Record<string, string> = {
   app: '/admin/apps',
   delivery: '/admin/webhooks',
   grant: '/admin/grants',
@@ -23,10 +23,10 @@ const places: Record<string, string> = {
   user: '/admin/users',
 }
 
-/** Returns the subject of an entry, as a link if it has a page. */
+/** Renders the subject of an audit entry, as a link if the subject has a page. */
 function subjectOf(subject: string | null) {
   if (subject === null) return '–'
-  const place = places[subject.slice(0, subject.indexOf('_'))]
+  const place = subjectPaths[subject.slice(0, subject.indexOf('_'))]
   return id(subject, place && `${place}/${subject}`)
 }
 

@@ -1,4 +1,4 @@
-/** Pages about coins: balances by location, pending operations, and all deposits and withdrawals. */
+/** Pages for administrators about coins: balances, pending operations, deposits and withdrawals. */
 import { html } from 'hono/html'
 import type {
   AccountDepositFilter,

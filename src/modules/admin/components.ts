@@ -3,14 +3,14 @@ import { html } from 'hono/html'
 import type { Html } from '../pages/page.ts'
 import type { AdminRequest } from './admin-page.ts'
 
-/** Content of a table cell or a fact. */
+/** Content of a table cell, or the value in a list of facts. */
 export type Shown = Html | string | number
 
 /** Renders a time in UTC, or a dash for null. */
 export const moment = (at: string | null): Html =>
   at === null ? html`–` : html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`
 
-/** Returns an enumeration value in words. */
+/** Converts an enum value to words in lower case. */
 export const words = (value: string) => value.toLowerCase().replaceAll('_', ' ')
 
 export const userLink = (user: { id: string; username: string }) =>
@@ -41,7 +41,7 @@ export interface Column<Row> {
   show: (row: Row) => Shown
 }
 
-/** A column of amounts, aligned at the decimal point. */
+/** A table column of amounts that are aligned at the decimal point. */
 export interface AmountColumn<Row> {
   name: string
   amount: (row: Row) => string
@@ -65,7 +65,7 @@ function shownColumn<Row>(column: Column<Row> | AmountColumn<Row>, rows: readonl
   return { name, isNumber: true, show: (row) => padAmount(amount(row), decimals) }
 }
 
-/** Renders a table that the keyboard can scroll, or `empty`. `label` is its name for screen readers. */
+/** Renders a table that the keyboard can scroll, or `empty` without rows. `label`: table name for screen readers. */
 export function table<Row>(
   label: string,
   given: readonly (Column<Row> | AmountColumn<Row>)[],
@@ -93,7 +93,7 @@ export const heading = (title: Shown, { trail, request }: { trail?: Trail; reque
 ${done ? html`<div class="notice good" role="status"><p>${done}</p></div>` : ''}`
 }
 
-/** Messages after an action, by the `done` parameter of the URL. */
+/** Messages about completed actions, by the value of the URL parameter `done`. */
 const doneSentences = {
   refunded: 'The order was refunded. The buyer gets an e-mail.',
   created: 'The network app was registered.',
@@ -107,5 +107,5 @@ const doneSentences = {
   unlocked: 'The account is unlocked.',
 }
 
-/** Returns the path of a page with a message in its query, which the page shows after a completed action. */
+/** Adds the parameter `done` to a path, so that the page shows the message about a completed action. */
 export const doneAt = (path: string, word: keyof typeof doneSentences) => `${path}?done=${word}`

@@ -1,4 +1,4 @@
-/** Lists: a filter form, a table, and links to the previous and next pages. */
+/** List pages for administrators: a filter form, a table, and links to the previous and next pages. */
 import { html } from 'hono/html'
 import { countLimit } from '../../shared/lists.ts'
 import type { Html } from '../pages/page.ts'
@@ -6,7 +6,7 @@ import { refusalNotice, refuseLookup, renderField } from './action.ts'
 import { type AdminRequest, type AdminRoute, pageAt, type Refused } from './admin-page.ts'
 import { type AmountColumn, type Column, heading, table, words } from './components.ts'
 
-/** A filter of a list, named like the argument of its operation. */
+/** A filter of a list. It has the same name as the argument of the GraphQL operation. */
 export interface Filter {
   name: string
   label: string
@@ -14,9 +14,9 @@ export interface Filter {
   options?: Record<string, string>
 }
 
-/** A page of a list. */
+/** The rows of one page of a list. */
 export interface ListPart<Row> {
-  /** Undefined for a list without further pages. */
+  /** Number of rows on all pages. Undefined for a list that has only one page. */
   totalCount?: number
   nodes: readonly Row[]
 }
@@ -29,13 +29,13 @@ export interface ListPage<Row, Filters> {
   /** Name of the filter with the ID of an object that may not exist. */
   lookupField?: string
   columns: readonly (Column<Row> | AmountColumn<Row>)[]
-  /** Sentence for an empty list. */
+  /** Sentence that is shown for an empty list. */
   empty: string
   /** Content above the table. */
   about?: Html
   /** Content below the table. */
   actions?: Html
-  /** Reads a page. `filters` has the filters that are not empty. Throws the errors of operations. */
+  /** Reads one page of the list. `filters` contains only non-empty filters. Throws the errors of operations. */
   read(filters: Filters, request: AdminRequest, page: { limit: number; offset: number }): Promise<ListPart<Row>>
 }
 
@@ -61,11 +61,11 @@ function readFilters(filters: readonly Filter[], { query }: AdminRequest): Recor
   return Object.fromEntries(given.filter(([, value]) => value !== ''))
 }
 
-/** Formats a total. If counting stopped at the limit, the text says "or more". `offset`: offset of the counted page. */
+/** Formats a total number of rows. Adds "or more" if counting stopped at the limit. `offset`: offset of the page. */
 export const inAll = (total: number, offset = 0): string =>
   total < countLimit(offset) ? String(total) : `${total} or more`
 
-/** Renders links to the previous and next page that keep all filters. */
+/** Renders links to the previous and next page. The links keep all filters. */
 function pager(path: string, { query }: AdminRequest, offset: number, total: number): Html {
   const at = (start: number) => {
     const kept = new URLSearchParams(query)
@@ -90,7 +90,7 @@ function control({ name, options }: Filter, value: string, attributes: Html): Ht
     : html`<input id="${name}" name="${name}" value="${value}" autocomplete="off" spellcheck="false"${attributes}>`
 }
 
-/** Renders the filter form. It uses GET, so the URL contains the filters. */
+/** Renders the filter form. The form uses GET, so the URL contains the filters. */
 const filterForm = (all: readonly Filter[], { query }: AdminRequest, refused?: Refused): Html =>
   html`<form class="filters" method="get" role="search">
 ${all.map((filter) =>
@@ -101,7 +101,7 @@ ${all.map((filter) =>
 <button class="plain">Show</button>
 </form>`
 
-/** Returns the route of a list. Errors of a filter are shown beside it. */
+/** Returns the route of a list page. Errors of a filter are shown beside the filter. */
 export const listRoute = <Row, Filters extends object>(list: ListPage<Row, Filters>): AdminRoute =>
   pageAt(list.path, async (request) => {
     const { path, title, filters = [], lookupField, columns, empty, about = '', actions = '' } = list

@@ -1,4 +1,4 @@
-/** The overview page: statistics by day, and the backlog. */
+/** The overview page for administrators: statistics by day, and the backlog. */
 import { html } from 'hono/html'
 import type { AdminOverviewQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -6,17 +6,17 @@ import type { Html } from '../pages/page.ts'
 import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
 import { heading, moment } from './components.ts'
 
-/** One segment of each bar. Segments are stacked from the bottom. */
+/** A data series of a bar chart: one segment of each bar. Segments are stacked from the bottom. */
 export interface Series {
   name: string
-  /** Returns the length of the segment for drawing. Null if there is no value. */
+  /** Returns the length of a day's segment, or null if the day has no value. */
   lengthOf: (index: number) => number | null
-  /** Returns the text in the table. */
+  /** Returns the text of a day in the table below the chart. */
   textOf: (index: number) => string
 }
 
 export interface PlotParts {
-  /** Element ID, unique in the page. */
+  /** HTML element ID of the chart, unique in the page. */
   id: string
   title: string
   /** One sentence that describes the chart. */
@@ -37,7 +37,7 @@ const MAX_TICKS = 4
 const MAX_DATES = 5
 const GAP = 0.25
 
-/** Returns the next larger number of the form 1, 2 or 5 times a power of ten. */
+/** Rounds a number up to 1, 2 or 5 times a power of ten, for the steps of an axis. */
 function niceStep(span: number): number {
   const raw = span / MAX_TICKS
   const power = 10 ** Math.floor(Math.log10(raw))
@@ -63,7 +63,7 @@ function scaleOf(sums: readonly { low: number; high: number }[], isCount: boolea
 /** Rounds a coordinate or a length in the drawing. */
 const round = (value: number) => Number(value.toFixed(2))
 
-// The formatter is reused, because creating one is slow.
+// The date formatter is reused, because creating a formatter is slow.
 const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 /** Formats `2026-11-22` as `22 Nov`. */
 const dateOf = (day: string) => dates.format(new Date(`${day}T00:00:00Z`))
@@ -131,7 +131,7 @@ ${
 const legend = (series: readonly Series[]) =>
   html`<ul class="legend">${series.map(({ name }, index) => html`<li><svg class="swatch" viewBox="0 0 10 10" aria-hidden="true"><rect class="s${index}" width="10" height="10"/></svg> ${name}</li>`)}</ul>`
 
-/** Renders a chart with heading, SVG, table, and a legend if there are several series. */
+/** Renders a bar chart with heading, SVG and table. A chart with several series also has a legend. */
 export const plot = (parts: PlotParts): Html => html`<figure class="card">
 <figcaption><h2 id="${parts.id}">${parts.title}</h2>
 <p class="quiet">${parts.description}</p></figcaption>
@@ -186,7 +186,7 @@ function plots(days: readonly Day[], currency: string): Html {
     name: string,
     field: 'ordersPaid' | 'refunds' | 'commits' | 'delivered' | 'pending' | 'givenUp' | 'signUps' | 'ordersMade',
   ) => ({ name, lengthOf: (index: number) => at(index)[field], textOf: (index: number) => String(at(index)[field]) })
-  // Only the lengths of the bars are rounded numbers. The table shows the exact amounts.
+  // Only the bars use floating-point numbers. The table shows the exact amounts.
   const earned = (name: string, field: 'revenueNum' | 'revenuePoints') => ({
     name,
     lengthOf: (index: number) => Number(at(index)[field]),

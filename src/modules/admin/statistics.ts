@@ -8,7 +8,7 @@ import { assertMay } from '../../shared/policy.ts'
 import { openRelaysSql } from '../commits/commits.sql.ts'
 
 const dayColumns = {
-  /** Date in UTC, such as `2026-11-22`. */
+  /** Date of the statistics in UTC, such as `2026-11-22`. */
   day: text,
   revenueNum: numeric,
   revenuePoints: numeric,
@@ -36,19 +36,19 @@ const ID_SKEW = `interval '1 hour'`
 
 const dayOf = (time: string) => `((${time}) at time zone 'UTC')::date`
 
-/** Returns the condition that the row was created in the period. */
+/** Returns the SQL condition that a row was created in the period. */
 const isInPeriod = (id: string, time: string) =>
   `${id} >= ${firstIdSql(`(select since from period) - ${ID_SKEW}`)} and ${time} >= (select since from period)`
 
 /**
- * Returns a join that looks up rows one by one. `offset 0` prevents the planner from scanning the joined table instead.
+ * Returns an SQL join that looks up rows one by one. `offset 0` prevents the planner from scanning the joined table.
  */
 const lookup = (query: string) => `cross join lateral (${query} offset 0)`
 
 const lagPercentile = (fraction: number) =>
   `least(round(percentile_cont(${fraction}) within group (order by lag)), ${LARGEST_INT})::int`
 
-/** Returns the statistics of the last days including today, oldest first. `window` is the order window in seconds. */
+/** Returns the statistics of the last `days` days, oldest first. `window`: seconds in which an order can be paid. */
 export const readDays = statement(
   'statistics_days',
   { parameters: { days: int, window: int }, columns: dayColumns, isList: true },
@@ -108,7 +108,7 @@ export const readBacklog = statement(
    from (${openRelaysSql}) r join commits c on c.id = r.commit_id where r.status <> 'INCLUDED'`,
 )
 
-/** Maximum number of days in one query. */
+/** Maximum number of days in one query of statistics. */
 export const MAX_DAYS = 31
 
 /** Statistics per day, oldest first, and the current backlog. */
@@ -116,7 +116,7 @@ export interface Statistics {
   days: DayStatistics[]
   /** Number of commits that are not in a block. */
   waitingCommits: number
-  /** Acceptance time of the oldest waiting commit, or null. */
+  /** Acceptance time of the oldest commit that is not in a block, or null. */
   oldestWaitingCommitAt: Date | null
   /** Number of webhook deliveries that will be retried. */
   waitingDeliveries: number

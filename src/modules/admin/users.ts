@@ -198,7 +198,7 @@ const grant: Action = {
   },
 }
 
-/** Page of a grant. The audit log links to it. */
+/** Page of a grant of points. The audit log links to this page. */
 const readGrant = pageAt(`${GRANTS}/:id`, async (request) => {
   const { node } = await request.run(Grant, { id: request.params.id! })
   if (node?.__typename !== 'PointGrant') throw notFound('Grant')

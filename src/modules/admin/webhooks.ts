@@ -1,4 +1,4 @@
-/** Pages about webhook deliveries: request, last response, and an action to send it again. */
+/** Pages for administrators about webhook deliveries, and an action to send a delivery again. */
 import { html } from 'hono/html'
 import type { AdminDeliveryQuery, DeliveryFactsFragment, WebhookDeliveryFilter } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -72,7 +72,7 @@ const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver accepted it
 const answerOf = ({ response }: Attempt): Html =>
   response ? html`<pre>${response}</pre>` : html`<p class="quiet">The response has no body.</p>`
 
-/** Renders the request beside the last response. */
+/** Renders the request of a webhook delivery beside the last response. */
 function exchange({ eventId, payload, networkApp, attempts }: DeliveryDetail): Html {
   const last = attempts.at(-1)
   return html`<div class="sides">
@@ -95,7 +95,7 @@ ${answerOf(last)}`
 
 const read = pageAt(`${PATH}/:id`, async (request) => {
   const delivery = (await request.run(Delivery, { id: request.params.id! })).webhookDelivery!
-  // The message asks to reload the page, so it is shown only until the delivery has a result.
+  // The message asks the user to reload the page, so it is shown only while the delivery is pending.
   const notice = delivery.status === 'PENDING' ? { request } : {}
   return {
     title: 'Webhook delivery',

@@ -311,7 +311,7 @@ export async function* newEvents(subscription: Subscription): AsyncGenerator<Fee
   }
 }
 
-/** Returns an iterator whose `return` ends the subscription even while `next` waits. A generator's `return` would wait. */
+/** Returns an iterator whose `return` ends the subscription even while `next` waits, unlike that of a generator. */
 export function toIterator<T>(subscription: Subscription, source: AsyncGenerator<T>): AsyncIterableIterator<T> {
   return {
     async next() {
@@ -379,8 +379,8 @@ export function createEventStreams({ meter, counter, limits, ...parts }: Parts) 
 
   return {
     /**
-     * Opens a stream and counts it against the limits of the caller's account and address until it ends. `open` subscribes
-     * to the feed. Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE, and the errors of `open`.
+     * Opens a stream and counts it against the limits of the caller's account and address. `open` subscribes to the
+     * feed. Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE, and the errors of `open`.
      */
     async open<T>(
       actor: Actor,

@@ -25,8 +25,7 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
         'ID of the event, such as `event_01h2x…`. The webhook call for this event has the same `webhook-id`.',
     }),
     sequence: t.exposeInt('sequence', {
-      description:
-        'Position of the event in your feed, from 1, without gaps. Deleting old events does not change positions.',
+      description: 'Position of the event in your feed, from 1, without gaps. Positions of events never change.',
     }),
     type: t.exposeString('type', { ...characters(64), description: `Type of the event: ${eventTypes.join(', ')}.` }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the event.' }),

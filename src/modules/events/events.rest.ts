@@ -88,10 +88,7 @@ export const streamDescription: DirectDescription = {
       .describe('ID of the last received event. Without it, the stream starts with new events.'),
   }),
   query: z.object({
-    last_event_id: z
-      .string()
-      .optional()
-      .describe('Same as the header `Last-Event-ID`, for clients that cannot set it.'),
+    last_event_id: z.string().optional().describe('Same as `Last-Event-ID`, for clients that cannot set headers.'),
   }),
   answers: { 200: { description: 'A stream of events.', mediaType: 'text/event-stream', schema: z.string() } },
 }

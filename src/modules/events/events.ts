@@ -73,7 +73,7 @@ async function where(context: Use<'database'>, ownerId: string, { after, before,
   return { ownerId, sequence, ...searched(search, (word) => [{ type: word }]) }
 }
 
-/** Lists events of the caller, oldest first, or newest first if `inverted`. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
+/** Lists the caller's events, oldest first unless `inverted`. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
 export async function listEvents(context: Reader, { limit, offset = 0, inverted, ...range }: EventPage) {
   const { actor, database } = context
   assertUserMay(actor, 'event:read')

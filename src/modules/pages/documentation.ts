@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL('../../../dist-docs/', import.meta.url))
 
 export const hasDocumentation = () => existsSync(join(folder, 'index.html'))
 
-/** Copies of configuration files and sources are shown as text. */
+/** Content-Type of configuration files and sources, so that browsers show them as text. */
 const TEXT = 'text/plain; charset=utf-8'
 const HTML = 'text/html; charset=utf-8'
 const mediaTypes: Record<string, string> = {
@@ -49,7 +49,7 @@ const policyOf = (page: string) =>
 /** Reads a file of the site. The links of the site omit `.html`. Returns undefined if the file does not exist. */
 async function findFile(path: string) {
   for (const name of path === '' ? ['index.html'] : [path, `${path}.html`]) {
-    // In an absolute path, `..` cannot leave the root.
+    // In a normalized absolute path, `..` cannot leave the root folder.
     const bytes = await readFile(join(folder, posix.normalize(`/${name}`))).catch(() => undefined)
     if (bytes) return { name, bytes }
   }
@@ -64,12 +64,12 @@ const sendFile: DirectRoute['handle'] = async ({ req, res, params }) => {
   sendStaticFile(req, res, await prepareFile(bytes), {
     'Content-Type': type,
     ...(type === HTML && { 'Content-Security-Policy': policyOf(bytes.toString()) }),
-    // The names of these files contain a hash of their content.
+    // The names of files in `assets/` contain a hash of their content, so caches may keep them.
     'Cache-Control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, no-cache',
   })
 }
 
-/** Sends the first page. Redirects `/docs` to `/docs/`, because the scripts of the site need the slash. */
+/** Sends the documentation's first page. Redirects `/docs` to `/docs/`, because the site's scripts need the slash. */
 const sendFirstPage: DirectRoute['handle'] = async (request) => {
   if (request.req.url!.startsWith('/docs/')) return sendFile(request)
   request.reply.redirect('/docs/', 308)

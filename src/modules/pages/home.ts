@@ -31,9 +31,9 @@ ${
 }<dt>GraphQL</dt>
 <dd><code>POST ${baseUrl}/graphql</code>${hasSchema && html`, by the schema of <a href="/schema.graphql">${baseUrl}/schema.graphql</a>`}.</dd>
 <dt>REST</dt>
-<dd><code>${baseUrl}/api/v3/</code>: <a href="/api/v3/docs">described, to read and to try</a>, and as <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
+<dd><code>${baseUrl}/api/v3/</code>: <a href="/api/v3/docs">interactive reference</a>, and OpenAPI document: <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
 <dt>Is this file registered?</dt>
-<dd><a href="/lookup">${baseUrl}/lookup</a> finds out; the file stays in your browser.</dd>
+<dd><a href="/lookup">${baseUrl}/lookup</a>checks this by hash. The file stays in your browser.</dd>
 <dt>Files</dt>
 <dd><code>${baseUrl}/ipfs/&lt;nid&gt;</code>, also with <code>?format=raw</code> and <code>?format=car</code>.</dd>
 <dt>Health</dt>
@@ -47,7 +47,7 @@ export const homePage = (parts: HomeParts): PageAnswer => ({
   html: contentOf(parts),
 })
 
-/** The page. Its browser may load only files of this service. Scalar needs inline styles. */
+/** HTML page of the API reference. Its policy permits only files of this service, and inline styles for Scalar. */
 export const apiDocsPage = {
   headers: {
     'Content-Type': 'text/html; charset=utf-8',

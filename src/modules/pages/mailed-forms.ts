@@ -18,7 +18,7 @@ const wordsOf = ({ languages }: PageRequest) => {
 const isRefusedField = (error: DomainError, field: string) =>
   error.code === 'VALIDATION_FAILED' && typeof error.details === 'object' && Object.hasOwn(error.details, field)
 
-/** Returns true if a service rejected the link. This includes malformed user IDs and tokens. */
+/** Returns true if an operation rejected a mailed link, including malformed user IDs and tokens. */
 const isDeadLink = (error: DomainError) =>
   error.code === 'INVALID_TOKEN' || isRefusedField(error, 'uid') || isRefusedField(error, 'token')
 
@@ -49,7 +49,7 @@ interface Field {
 
 function renderField({ name, label, rule, wrong }: Field) {
   const descriptions = [...(rule ? [`${name}-rule`] : []), ...(wrong ? [`${name}-problem`] : [])]
-  // There is no `maxlength`: it would silently shorten a pasted password.
+  // The password field has no `maxlength`, because that would silently shorten a pasted password.
   return html`<div class="field">
 <label for="${name}">${label}</label>
 ${rule ? html`<p class="rule" id="${name}-rule">${rule}</p>` : ''}
@@ -60,7 +60,7 @@ ${wrong ? html`<p class="wrong" id="${name}-problem">${wrong}</p>` : ''}
 </div>`
 }
 
-/** Renders the password form. It has no `action`, so the HTML does not contain the token. */
+/** Renders the password form. The form has no `action`, so the HTML does not contain the token. */
 function passwordForm(language: Language, email: string, problem: Problem | undefined): PageAnswer {
   const { reset: words } = messages[language].pages
   const text = problem && fill(words[problem], { ...passwordLength })
@@ -69,7 +69,7 @@ function passwordForm(language: Language, email: string, problem: Problem | unde
     renderField({ name, label, ...(rule && { rule }), wrong: name === wrongField ? text : undefined })
   // The hidden field tells password managers which account the password belongs to.
   const account = html`<input type="text" name="username" value="${email}" autocomplete="username" readonly hidden>`
-  // The notice gets the focus, so that screen readers start with it. Both password fields are empty again.
+  // The error notice gets the focus, so that screen readers read it first. Both password fields are empty again.
   const notice = html`<div class="notice" role="alert" tabindex="-1" autofocus>
 <h2>${words.problems}</h2>
 <p><a href="#new-password">${text}</a></p>
@@ -90,13 +90,13 @@ ${field('new-password-again', words.again)}
   })
 }
 
-/** Shows the form for a valid link. An expired link is reported first, before the user thinks of a better password. */
+/** Shows the password form for a valid link. Reports an expired link before any problem of the password. */
 async function showPasswordForm(request: PageRequest, problem?: Problem): Promise<PageAnswer> {
   const link = await findLink(request.context, 'PASSWORD_RESET', linkOf(request))
   return link ? passwordForm(wordsOf(request).language, link.email, problem) : deadLinkPage(request, 'reset')
 }
 
-/** Shows the form for a valid link, and sets the password. */
+/** Page that shows a password form for a valid mailed link, and sets the new password. */
 export const passwordResetPage: FormPage = {
   path: '/account/password-reset/:uid/:token',
   show: (request) => showPasswordForm(request),
@@ -119,7 +119,7 @@ export const passwordResetPage: FormPage = {
   },
 }
 
-/** Asks the user to confirm an email address. Submitting the form verifies it. */
+/** Page that asks the user to confirm an email address. Submitting the form verifies the address. */
 export const emailVerificationPage: FormPage = {
   path: '/account/email-verification/:uid/:token',
   async show(request) {

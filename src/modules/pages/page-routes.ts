@@ -20,7 +20,7 @@ type ReadText = BodyReaders<IncomingMessage>['readText']
 async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {
   const type = mediaTypeOf(req.headers['content-type'])
   if (type !== 'application/x-www-form-urlencoded' && type !== '') {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form of a page is sent as application/x-www-form-urlencoded.')
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the form as application/x-www-form-urlencoded.')
   }
   const text = await readText(req, MAX_FORM_BYTES)
   if (!escapesUtf8(text)) throw new DomainError('PARSE_ERROR', 'The form is not valid UTF-8.')
@@ -50,7 +50,7 @@ export function createPageRoutes({ pages, readText, watch }: PageRouteParts): Di
       const languages = req.headers['accept-language'] ?? ''
       let page: PageAnswer
       try {
-        // A page treats an invalid token like a missing one.
+        // A page treats a caller with an invalid token as an anonymous caller.
         page = await answer({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)

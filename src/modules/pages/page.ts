@@ -17,7 +17,7 @@ export const palette = `
 export interface PageRequest {
   params: Record<string, string>
   query: URLSearchParams
-  /** Value of the header Accept-Language, or an empty string. */
+  /** Value of the `Accept-Language` header, or an empty string. */
   languages: string
   context: Context
 }
@@ -74,7 +74,7 @@ const reasons: Partial<Record<ErrorCode, Reason>> = {
   UNSUPPORTED_MEDIA_TYPE: 'unread',
 }
 
-/** Returns the reason of an error. On a page without a mailed link, only the URL can be invalid. */
+/** Returns the reason of an error for the error page. On a page without a mailed link, only the URL can be invalid. */
 const reasonOf = (code: ErrorCode, isMailed: boolean): Reason =>
   !isMailed && code === 'VALIDATION_FAILED' ? 'missing' : (reasons[code] ?? 'down')
 
@@ -83,7 +83,7 @@ function nextStep(reason: Reason, isMailed: boolean, words: Messages['pages']['r
   return reason === 'unread' ? words.unreadAgain : words.again
 }
 
-/** Returns the page for an error. `isMailed`: true if a mailed link leads to the page. */
+/** Returns the error page. `isMailed`: true if the user opened a mailed link. */
 export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
   const { refusal: words } = messages[language].pages
@@ -104,7 +104,7 @@ export interface PageParts {
   style?: string
 }
 
-/** Style sheet of simple pages. User text keeps its own writing direction, isolated from the surrounding text. */
+/** Style sheet of simple pages. User text has its own writing direction, isolated from the surrounding text. */
 export const pageStyle = `${palette}* { box-sizing: border-box; }
 body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 3rem auto; padding: 0 1.25rem; color: var(--text); background: var(--ground); overflow-wrap: break-word; -webkit-text-size-adjust: 100%; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 0.5rem; }
@@ -157,7 +157,7 @@ ${content}
     // HTML must not contain null characters, even in user input.
     .replaceAll('\0', '\uFFFD')
 
-/** Returns the content security policy: only the style sheet above, no forms to other hosts, no framing. */
+/** Returns a content security policy that permits only `pageStyle`, and forbids framing and forms to other hosts. */
 export const contentPolicy = (forms: 'none' | 'self') =>
   `default-src 'none'; style-src ${pageStyleSource}; base-uri 'none'; form-action '${forms}'; frame-ancestors 'none'`
 
@@ -183,12 +183,12 @@ ${parts.content}`,
 interface NoticeParts {
   language: string
   title: string
-  /** `good` if the operation succeeded. */
+  /** Kind of the result: `good` if the operation succeeded. */
   kind: 'good' | 'bad'
   paragraphs: string[]
 }
 
-/** Returns a page without a form, at a URL with a secret, that reports a result. */
+/** Returns a page that reports a result. The page has no form, and its URL contains a secret. */
 export const noticePage = (status: number, { language, title, kind, paragraphs }: NoticeParts): PageAnswer =>
   secretPage(status, {
     language,

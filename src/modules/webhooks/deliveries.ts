@@ -138,8 +138,8 @@ export async function replayDelivery(context: IdempotentContext, { id }: { id: s
 }
 
 /**
- * Inserts a test event into the feed of the app's owner, and its delivery. `subject`: prefixed ID of the app. Returns no
- * row if the app has no webhook.
+ * Inserts a test event into the feed of the app's owner, and its delivery. `subject`: prefixed ID of the app. Returns
+ * no row if the app has no webhook.
  */
 const insertTestEvent = statement(
   'webhook_test',

@@ -1,7 +1,7 @@
 /** Retry schedule and limits of webhook deliveries. */
 import type { JobParts } from '../../jobs/queues.ts'
 
-/** Delays between a failed attempt and the next attempt, in seconds. After the last attempt, the delivery has failed. */
+/** Delays between a failed attempt and the next attempt, in seconds. The delivery fails after the last attempt. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
 /** Maximum number of attempts that the schedule makes. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1

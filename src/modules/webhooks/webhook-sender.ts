@@ -210,8 +210,8 @@ const headersOf = ({ id, at, body, secrets }: WebhookCall, traceparent: string |
 })
 
 /**
- * Creates a webhook sender, which opens a connection for each call. It follows no redirects and reads at most 64 KiB of a
- * response. It returns the first characters of the response without secrets.
+ * Creates a webhook sender, which opens a connection for each call. The sender follows no redirects, reads at most 64 KiB
+ * of a response, and returns the first characters of the response without secrets.
  */
 export function createWebhookSender({
   allowInsecure,

@@ -1,4 +1,4 @@
-/** Public page of an asset: metadata, history, and instructions to verify them. It needs no script. */
+/** Public page of an asset: metadata, history, and instructions to verify them. The page needs no script. */
 import { html } from 'hono/html'
 import type { Context } from '../../../context.ts'
 import { fill, messages } from '../../../locales/messages.ts'
@@ -86,10 +86,10 @@ function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
   return html`${before}${time}${after}`
 }
 
-/** Result of a verification, or the reason why it did not run. */
+/** Result of verifying an asset's history, or the reason why the verification did not run. */
 export type CheckOutcome = { checked: Checked } | { refused: 'busy' | 'tooLong' | 'notYet' }
 
-/** Renders the verification form and its result. It needs a click, because it sends the node one request per block. */
+/** Renders the verification form and its result. Verifying needs a click, because it sends a node request per block. */
 export function check(outcome: CheckOutcome | undefined, { words, ...speech }: Speech): Html {
   const refused = outcome && 'refused' in outcome ? outcome.refused : undefined
   return html`<section aria-labelledby="check"><h2 id="check">${words.check.title}</h2>
@@ -101,7 +101,7 @@ ${outcome && 'checked' in outcome ? result(outcome.checked, { words, ...speech }
 
 export type Place = { chainId: number; registry: string } | undefined
 
-/** Renders the link to the proof, and commands that verify it. `proofUrl`: null if there is no proof yet. */
+/** Renders the link to the proof, and commands that verify the proof. `proofUrl`: null if there is no proof yet. */
 export function yourself(
   { nid, publicAccess }: ShownAsset,
   { proofUrl, place, baseUrl }: { proofUrl: string | null; place: Place; baseUrl: string },
@@ -147,7 +147,7 @@ function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Chang
   })
 }
 
-/** Renders the old and the new value of a field, distinguishable without colours and by screen readers. */
+/** Renders the old and the new value of a field. Readers can distinguish them without colours and by screen reader. */
 function change([field, before, after]: Change, speech: Speech): Html {
   const { words } = speech
   const name = clip(field)
@@ -181,7 +181,7 @@ ${checked ? marksOf(checked, shown, speech) : ''}
 `
 }
 
-/** Renders a page of the history, newest first. `at`: returns the page's URL, optionally with a cursor. */
+/** Renders one page of the history, newest first. `at`: returns the URL of the page, optionally with a cursor. */
 export function timeline(
   asset: ShownAsset,
   { at, isNewest, checked }: { at: (older?: string) => string; isNewest: boolean; checked: Checked | undefined },
@@ -199,7 +199,7 @@ ${nodes.map((each) => commit(each, checked, speech))}</ol>
 
 const credentialTones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '', REMOTE: '' } as const
 
-/** Renders the manifest's claims and their trustworthiness. Empty for a file without a manifest. */
+/** Renders the claims of the C2PA manifest and whether they are trusted. Empty for a file without a manifest. */
 export function credentials(
   { contentCredentials: claims }: ShownAsset,
   { language, words: { credentials: words } }: Speech,
@@ -242,7 +242,7 @@ const speechOf = (languages: string): Speech => {
   return { language, words: messages[language].pages.asset }
 }
 
-/** Returns the headers. Caches must revalidate a public page, because the asset may become private. */
+/** Returns the headers of an asset's page. Caches must revalidate the page, because the asset may become private. */
 const headersOf = (isPublic: boolean, { language }: Speech, baseUrl: string): Record<string, string> => ({
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': language,
@@ -259,7 +259,7 @@ const refusalCodes: Partial<Record<DomainError['code'], 'busy' | 'tooLong' | 'no
   CONFLICT: 'notYet',
 }
 
-/** Verifies the history on the chain. Throws errors that the user cannot fix. */
+/** Verifies the history of an asset on the chain. Throws only errors that the user cannot fix. */
 async function askTheChain({ params, context }: PageRequest): Promise<CheckOutcome> {
   try {
     return { checked: await verifyHistory(context, params.nid!) }
@@ -287,7 +287,7 @@ ${facts(
 </section>`
 }
 
-/** Renders the custom fields. They have their own section, because their names may equal those of standard fields. */
+/** Renders the custom fields in their own section, because their names may equal the names of standard fields. */
 const described = (asset: ShownAsset, speech: Speech) => {
   const { words } = speech
   const custom = Object.entries(asset.nitCommitCustom)
@@ -298,7 +298,7 @@ ${facts(...custom.map(([name, value]) => [clip(name), valueText(value, speech) ?
 </section>`
 }
 
-/** Returns the request with the permissions of its share link. */
+/** Returns the page request with the permissions of its share link. */
 async function byLink(request: PageRequest): Promise<PageRequest> {
   const { params, query, context } = request
   const actor = await readerByLink(context, params.nid!, query)
@@ -318,7 +318,7 @@ const addressOf = (path: string, query: Record<string, string>) => {
 
 interface AssetPageParts {
   run: Run
-  /** Returns true if readers of the asset can get its file with Content Credentials. Missing without that module. */
+  /** Returns true if the asset has a file with Content Credentials. Undefined if that module is not loaded. */
   hasSignedCopy?: ((context: Context, nid: string) => Promise<boolean>) | undefined
 }
 

@@ -9,14 +9,14 @@ import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { type Html, pageStyle, type Run, styleSource } from '../page.ts'
 
-/** The reader's language and its messages. */
+/** Language of the reader, and the texts in that language. */
 export interface Speech {
   language: Language
   words: Messages['pages']['asset']
 }
 
 const momentStyle = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
-/** Formatters are reused, because creating one takes as long as formatting hundreds of times. */
+/** Formatters of times by language. They are reused, because creating a formatter takes as long as hundreds of uses. */
 const moments: Record<Language, Intl.DateTimeFormat> = {
   en: new Intl.DateTimeFormat('en', momentStyle),
   'zh-TW': new Intl.DateTimeFormat('zh-TW', momentStyle),
@@ -31,7 +31,7 @@ export const moment = (at: string, language: Language): Html =>
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
-/** Formats a size with a suitable unit. `bytes`: a decimal string. */
+/** Formats a file size with a suitable unit. `bytes`: the size as a decimal string. */
 export function sizeText(bytes: string, language: Language): string {
   let size = Number(bytes)
   let unit = 0
@@ -90,7 +90,7 @@ export type Checked = Verification
 
 const COMMITS_ON_A_PAGE = 50
 
-/** Returns the asset with its newest commits, or those after a cursor. Throws the errors of the operation. */
+/** Returns an asset with its newest commits, or with the commits after a cursor. Throws the errors of the operation. */
 export async function readAsset(run: Run, id: string, after: string | null, context: Context): Promise<ShownAsset> {
   const { asset } = await run(AssetPage, { id, first: COMMITS_ON_A_PAGE, after }, context)
   return asset!
@@ -109,7 +109,7 @@ export const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption 
 
 const downloadUrl = (url: string) => `${url}${url.includes('?') ? '&' : '?'}download=true`
 
-/** Returns the URL of the signed copy. For a private asset, it keeps the signature of the file's URL. */
+/** Returns the URL of the file with Content Credentials. It keeps the signature of a private asset's URL. */
 function c2paUrl({ nid, assetFileUrl }: ShownAsset): string {
   const { origin, pathname, search } = new URL(assetFileUrl)
   return downloadUrl(
@@ -117,7 +117,7 @@ function c2paUrl({ nid, assetFileUrl }: ShownAsset): string {
   )
 }
 
-/** Renders the picture or the player, and the download links. `hasC2pa`: whether the file has a signed copy. */
+/** Renders the picture or the player, and the download links. `hasC2pa`: a C2PA-signed copy exists. */
 export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: Speech): Html {
   const { assetFileUrl: url, assetFileMimeType: type, assetFileSize: size } = asset
   const picture = pictureOf(asset)
@@ -183,7 +183,7 @@ pre code { padding: 0; background: none; }
 
 const styles = styleSource(assetStyle)
 
-/** Permits its own style and media of this service. Permits no scripts and no forms to other hosts. */
+/** Content security policy of the page. It permits its own styles and media, but no scripts or forms to other hosts. */
 export const assetPolicy = (baseUrl: string): string => {
   const { origin } = new URL(baseUrl)
   return `default-src 'none'; style-src ${styles}; img-src 'self' ${origin}; media-src 'self' ${origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`

@@ -1,4 +1,4 @@
-/** Page that shows whether a file is registered. The browser computes the hash. Without scripts, the user enters it. */
+/** Page that shows whether a file is registered. A script computes its hash. Without scripts, the user enters the hash. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -49,7 +49,7 @@ export const lookupScript = `${read(hasher)};\n{${read(new URL('hash.js', import
 
 const script = `'sha256-${createHash('sha256').update(lookupScript).digest('base64')}' 'wasm-unsafe-eval'`
 
-/** Prevents the script from sending the file anywhere. Only the form can be submitted, to this service. */
+/** Content security policy of the lookup page. The script cannot send the file. Forms go only to this service. */
 export const lookupPolicy = `default-src 'none'; style-src ${styleSource(lookupStyle)}; script-src ${script}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 const LookupPage = graphql(/* GraphQL */ `
@@ -75,7 +75,7 @@ interface Speech {
 
 const SHOWN = 20
 
-/** Matches a separate SHA-256 in the output of a tool. */
+/** Matches a SHA-256 in hexadecimal as a separate word. */
 const HASH = /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi
 
 /**
@@ -145,7 +145,7 @@ function page(given: string, outcome: Outcome, speech: Speech): PageAnswer {
       'Content-Language': language,
       'Content-Security-Policy': lookupPolicy,
       'Referrer-Policy': 'no-referrer',
-      // The hash reveals which file a user has, so the response must not be cached.
+      // The hash in the response reveals which file a user has, so the response must not be cached.
       'Cache-Control': given ? 'no-store' : 'no-cache',
       Vary: 'Accept-Language, Authorization',
       ...(given && { 'X-Robots-Tag': 'noindex' }),
