@@ -35,9 +35,7 @@ const webhooks: Record<string, Webhook> = {
 
 /** Headers of every webhook call, as defined by Standard Webhooks. */
 const headers = z.object({
-  'webhook-id': z
-    .string()
-    .describe('ID of the event. It is the same in every attempt, so use it to ignore duplicates.'),
+  'webhook-id': z.string().describe('ID of the event, the same in every attempt. Use it to ignore duplicates.'),
   'webhook-timestamp': z
     .string()
     .regex(/^\d+$/)
