@@ -53,11 +53,11 @@ export async function loadModules(names = Object.keys(optionalModules) as readon
 /** The chain and the coins of a process. `close` stops both. */
 export interface OpenChain extends ChainConnection {
   coins: Coins
-  /** Sweeps deposits and pays withdrawals. */
+  /** Poller that sweeps deposits and pays withdrawals. */
   treasuryWorker: Poller
-  /** Finds deposits on the chain. */
+  /** Poller that finds deposits on the chain. */
   deposits: Poller
-  /** Account that deposits are swept to and withdrawals are paid from. */
+  /** Treasury account, to which deposits are swept and from which withdrawals are paid. */
   treasury?: RelayAccount
 }
 

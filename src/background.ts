@@ -68,7 +68,7 @@ interface Chore {
   every: number
   /** Function that does the work. Undefined if the configuration does not need the task. */
   work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
-  /** Name in the log. */
+  /** Name of the task in the log. */
   task: string
 }
 

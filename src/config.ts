@@ -27,7 +27,7 @@ const assertNone = (problems: string[]) => {
   if (problems.length) throw new ConfigError(problems)
 }
 
-/** Parses all variables. Throws ConfigError with all problems. */
+/** Parses all environment variables. Throws ConfigError with all problems. */
 function read(env: NodeJS.ProcessEnv): Values {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -235,7 +235,7 @@ export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): { name: st
 /** Returns whether the AWS secret key is set in the environment. */
 export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boolean => Boolean(env.AWS_SECRET_ACCESS_KEY)
 
-/** Variables of command-line tools. */
+/** Environment variables of command-line tools. */
 const ofTools = ['ANNAL_TOKEN', 'ANNAL_URL', 'ANNAL_API_KEY']
 const prefixOf = (name: string) => name.slice(0, name.indexOf('_') + 1)
 

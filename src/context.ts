@@ -93,7 +93,7 @@ export interface LinkConfig {
   signFilePath(assetId: string, cid: string): string
 }
 
-/** A request, with everything that use cases need. */
+/** The context of a request for use cases. */
 export interface Context extends AppContext {
   readonly actor: Actor
   /** True when the access token is invalid or expired. Then the actor is anonymous, and most requests are rejected. */

@@ -77,7 +77,7 @@ export class DatabaseClient extends pg.Client {
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): unknown {
-    // A statement that still runs has no caller any more.
+    // Nobody waits for the result of a statement that is still running.
     if ((this as unknown as { _activeQuery: object | null })._activeQuery) this.#reset()
     return callback ? super.end(callback) : super.end()
   }

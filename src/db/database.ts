@@ -68,7 +68,7 @@ function translate(error: unknown): unknown {
 /** Connection settings of the database client. */
 interface DatabaseOptions {
   url: string
-  /** Number of connections. */
+  /** Number of connections in the pool. */
   pool: number
   /**
    * True if `url` connects through PgBouncer in transaction mode. PgBouncer's configuration then sets the time

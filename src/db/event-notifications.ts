@@ -19,7 +19,7 @@ interface FeedListener {
   onGap(): void
 }
 
-/** Notifications between processes. */
+/** Notifier of events for other processes. */
 export type FeedNotifications = Omit<ReturnType<typeof createEventNotifications>, 'close'>
 
 const GATHER_MS = 20
@@ -41,7 +41,7 @@ const notify = statement(
 export function createEventNotifications(url: string, database: Pick<Database, 'query'>, log: Log) {
   const listeners = new Set<FeedListener>()
   const due = new Set<string>()
-  /** Running operations that `close` waits for. */
+  /** Running notifications that `close` waits for. */
   const pending = new Set<Promise<unknown>>()
   let client: pg.Client | undefined
   let gathering: NodeJS.Timeout | undefined
@@ -115,7 +115,7 @@ export function createEventNotifications(url: string, database: Pick<Database, '
   }
 
   return {
-    /** Announces new events of a feed. Call it after the statement that wrote them. */
+    /** Notifies all processes of new events in a feed. Call this after the statement that wrote the events. */
     notify(ownerId: string) {
       due.add(ownerId)
       gathering ??= setTimeout(() => track(send()), GATHER_MS)

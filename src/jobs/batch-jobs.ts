@@ -113,7 +113,7 @@ export const deleteStaleJobFailures = statement(
      and not (s.job = 'credit-deposits' and exists (select from deposits d where d.reference = s.item and d.status <> 'CREDITED'))`,
 )
 
-/** Returns recorded failures, oldest first. */
+/** Returns recorded failures of batch jobs, oldest first. */
 export const findJobFailures = statement(
   'job_failures_find',
   {
@@ -123,7 +123,7 @@ export const findJobFailures = statement(
   'select job, item, attempts, since, next_attempt_at, last_error from job_failures order by since, job, item limit $limit',
 )
 
-/** Makes all backed-off items due now and returns their number. */
+/** Makes all failed items due now, and returns the number of these items. */
 export const retryJobFailures = statement(
   'job_failures_retry',
   { columns: { count: int } },
@@ -178,7 +178,7 @@ export async function withPublicItems<Row extends { job: string; item: string }>
 interface Dependencies {
   database: Database
   log: Pick<Log, 'error'>
-  /** Required by batch jobs that write events. */
+  /** Notifier of new events. Required by batch jobs that write events. */
   notifications?: Pick<FeedNotifications, 'notify'>
   meter?: Pick<Meter, 'count'>
 }

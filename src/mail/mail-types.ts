@@ -69,7 +69,7 @@ export interface ComposedMail {
   subject: string
   text: string
   html: string
-  /** Link in the mail. It may contain a secret. */
+  /** Link in the mail. The link may contain a secret. */
   link?: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reads ledger sums by kind of transfer. They survive restarts and are equal in every process. A process reads each
+ * Reads ledger sums by kind of transfer. The sums survive restarts and are equal in all processes. A process reads each
  * transfer once, because transfers never change.
  */
 
@@ -28,9 +28,9 @@ const readTransfers = statement(
       kind: text,
       book: orNull(text),
       currency: orNull(text),
-      /** Sum of positive entries. */
+      /** Sum of the positive ledger entries. */
       moved: numeric,
-      /** Sum of all entries. */
+      /** Sum of all ledger entries. */
       sum: numeric,
       transfers: bigint,
       last: uuid,
@@ -58,7 +58,7 @@ const readTransfers = statement(
 /** Number of transfers that one statement reads, which takes 200 ms on a busy machine. */
 const PAGE = 5_000
 
-/** Known kinds of transfers: the first part of a transfer's reference. Others count as `other`. */
+/** Known kinds of transfers: the first part of a transfer's reference. Other kinds count as `other`. */
 const kinds = [
   ...['sign-up', 'commit', 'refund', 'order', 'order-refund', 'withdrawal', 'withdrawal-refund'],
   ...['deposit', 'deposit-freeze', 'deposit-release', 'deposit-collection', 'deposit-write-off', 'grant', 'forfeit'],
@@ -115,7 +115,7 @@ export function createLedgerReader(database: Pick<Database, 'query'>) {
     const recent: Row[] = []
     for (let after = settledTo, isWhole = false; !isWhole; ) {
       const rows = await readPage(database, after)
-      // After the abort, another call may already be reading.
+      // After an abort, a later call may already read transfers.
       signal.throwIfAborted()
       for (const row of rows) {
         if (row.is_settled) add(settled, row)

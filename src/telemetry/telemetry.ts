@@ -117,7 +117,7 @@ const isStream = (res: ServerResponse) => String(res.getHeader('content-type') ?
 
 const ROUTE = /^[A-Z]+ (\/.*)$/
 
-/** Returns the route pattern. The path itself may contain a secret. */
+/** Returns the route pattern of a request. Unlike the pattern, the path may contain a secret. */
 const routeOf = ({ api, operation }: Watching) =>
   api === 'graphql' ? '/graphql' : api === 'none' ? undefined : ROUTE.exec(operation)?.[1]
 

@@ -208,7 +208,7 @@ const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, 
   const { cursor, where, skip } = args
   const isBeyond = skip !== undefined
   if (!isPlain(cursor) || Object.values(cursor).filter((value) => value !== undefined).length !== 1) throw unsupported
-  // Null sorts neither before nor after other values.
+  // A comparison with null is never true, so a cursor's row with null has no position in the order.
   if (order.some(([field]) => !field.required)) throw unsupported
 
   const ordered = order.map(([field]) => field)

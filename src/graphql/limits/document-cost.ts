@@ -32,7 +32,7 @@ interface Size {
   items?: number
   /** Maximum bytes of a text or JSON value in the response, or bytes read for an object or list item. */
   bytes?: number
-  /** Number of values that an expensive field counts as. */
+  /** Number of values for which an expensive field counts. */
   values?: number
 }
 

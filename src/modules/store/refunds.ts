@@ -31,7 +31,7 @@ const refundInput = z.strictObject({
     .regex(AMOUNT, 'Expected an amount such as 0.5.')
     .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.')
     .optional(),
-  /** The reason is shown to the buyer. */
+  /** Reason of the refund. The buyer can read the reason. */
   reason: requiredText(500),
 })
 

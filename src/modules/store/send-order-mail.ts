@@ -57,7 +57,7 @@ function sharesOf({ price, networkApp: { owner }, transfer }: PaidOrder): { earn
     transfer.entries
       .filter((entry) => entry.walletId === owner.id && entry.currency === currency)
       .map(({ amount }) => toUnits(amount))
-      // Owners who buy their own app also have negative entries.
+      // An owner who buys an own app also has negative entries in the transfer.
       .filter((units) => units > 0n)
       .reduce((total, units) => total + units, 0n)
   const [points, num] = [sum('POINTS'), sum('NUM')]
