@@ -117,7 +117,7 @@ it('a proof never overwrites a file', async () => {
   for (const [out, code] of Object.entries(places)) {
     expect(await annal('proof', nid, '--out', out)).toMatchObject({
       ...{ code: 1, stdout: '' },
-      stderr: expect.stringMatching(new RegExp(`^Cannot write ${out}: .* \\(${code}\\)\\. Choose a path .*\n$`)),
+      stderr: expect.stringMatching(new RegExp(`^Cannot write ${out}: .* \\(${code}\\)\\. Set --out .*\n$`)),
     })
   }
   expect(await readFile(kept, 'utf8')).toBe('kept')
