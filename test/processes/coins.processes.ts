@@ -498,13 +498,20 @@ it('reports missing coins and coins without a key', async () => {
   expect(await findings()).toEqual({
     broken: [],
     H6: [
-      { address: user.address, held: '0.999999999999999999', booked: '1', problem: 'the chain has fewer coins there' },
+      {
+        address: user.address,
+        held: '0.999999999999999999',
+        booked: '1',
+        problem: 'The chain has fewer coins at the address than the ledger.',
+      },
     ],
-    H7: [expect.objectContaining({ address: left.address, problem: 'its key is destroyed' })],
+    H7: [expect.objectContaining({ address: left.address, problem: 'The key of the address is destroyed.' })],
   })
   const lines = () => app.log.lines.filter(({ fields }) => 'address' in fields && fields.address === user.address)
   await eventually(() => lines().length > 0)
-  expect(lines()).toMatchObject([{ fields: { reason: 'the chain has less there than was credited.' } }])
+  expect(lines()).toMatchObject([
+    { fields: { reason: 'The address has fewer coins on the chain than were credited.' } },
+  ])
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 

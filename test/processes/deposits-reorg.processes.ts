@@ -98,7 +98,7 @@ it('a reorganization freezes a spent deposit, alerts the operator, and keeps bal
   const listed = (await listFrozenDeposits(system, 100)).filter(({ wallet_id }) => wallet_id === user.id)
   expect(listed).toMatchObject([{ shortfall: owed, held: '0' }])
   await expect(collectShortfall(system, { id: frozen!.id as string })).rejects.toThrow(
-    'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.',
+    'No debt can be collected: the wallet owes nothing for this deposit, or the wallet is empty.',
   )
   const anonymous = { ...system, actor: { kind: 'anonymous', address: '', service: undefined } } as const
   await expect(listFrozenDeposits(anonymous, 10)).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })

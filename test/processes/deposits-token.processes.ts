@@ -95,7 +95,7 @@ it('credits no deposits if the configured token is invalid or has too many decim
   const user = await app.newUser({ points: '0' })
   const small = await deploy(scene, 'TestToken', [19])
   const waiting = scene.watch({ token: small.address })
-  await hasLogged('19 decimals; the ledger has 18')
+  await hasLogged('19 decimals, but the ledger has only 18')
   await waiting.stop()
   scene.watch({ token: user.address })
   await hasLogged(`no ERC-20 token at ${user.address}`)

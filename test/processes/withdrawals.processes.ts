@@ -219,7 +219,7 @@ it('a withdrawal waits while the treasury lacks coins, and alerts the operator',
   await fund(0n)
   const { user, to } = await withdrawFour()
   moveCoins()
-  const isShort = ({ message }: LogLine) => message.includes('is short of coins')
+  const isShort = ({ message }: LogLine) => message.includes('has too few coins')
   await eventually(() => app.log.lines.some(isShort))
   expect(app.log.lines.filter(isShort)).toMatchObject([{ fields: { treasury: treasuryAddress } }])
   expect(await statusOf(user)).toEqual(['waiting'])

@@ -9,7 +9,7 @@ import { assertMayOnAsset } from '../../shared/policy.ts'
 import { eraseMetadataSql } from './metadata.ts'
 import { findAssetToUpdate } from './update-asset.ts'
 
-/** SQL condition on pins that are not trees. It lists the kinds, because only a list can use the index. */
+/** SQL condition on pins that are not trees. It lists the kinds, because only a list of kinds can use the index. */
 const isNoTreeSql = (kind: string): string => `${kind} in ('FILE', 'THUMBNAIL', 'C2PA')`
 
 /** Maximum number of commits that one statement erases per asset. */

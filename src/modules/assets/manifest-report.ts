@@ -24,12 +24,12 @@ export interface ManifestReport {
   actions: string[]
   creators: string[]
   digitalSourceType: string | null
-  /** Entries in the format `name: use`. */
+  /** Permissions for data mining, as entries in the format `name: use`. */
   mining: string[]
   problems: string[]
   /** Parts that Annal cannot check without network access and a list of identity issuers. Missing in old reports. */
   notChecked?: string[]
-  /** Set only if the state is REMOTE. */
+  /** URL of the remote manifest. Set only if the state is REMOTE. */
   remoteManifestUrl?: string | null
   /** Number of manifests in the file, including those of its ingredients. */
   manifestCount: number

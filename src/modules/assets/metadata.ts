@@ -6,12 +6,12 @@ import { jsonObject, jsonText, trimmedText } from '../../shared/input.ts'
 import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
 
 interface FieldOf<Value, Column extends string = string> {
-  /** Column in `assets`. Also its name in REST and in the changes of commits. */
+  /** Column in `assets`. The field has the same name in REST and in the changes of commits. */
   column: Column
   description: string
-  /** Name in the asset tree. Null if it is not in the tree. */
+  /** Name of the field in the asset tree. Null if the tree does not contain the field. */
   treeName: string | null
-  /** True if the tree contains the field even if it is empty. */
+  /** True if the asset tree contains the field even if the field is empty. */
   isAlwaysInTree?: boolean
   /** Input type: text, a flag, or JSON text that is stored unchanged. */
   kind: 'text' | 'flag' | 'json'

@@ -121,7 +121,7 @@ async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string):
   return false
 }
 
-/** Returns true if the file must be kept: the registration may have succeeded, or restored lost blocks. */
+/** Returns true if a failed request must keep the file: the registration may have succeeded or restored lost blocks. */
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 
 type Input = ReturnType<typeof registerInput.parse>

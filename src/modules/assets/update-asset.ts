@@ -51,7 +51,7 @@ function mergeSelections(first: Selection, second: Selection): Selection {
   return merged
 }
 
-/** Relations that an update of the asset does not change. Of its commits, only the first one stays. */
+/** Relations that an update of the asset does not change. Of its commits, only the first commit is unchanged. */
 const unaffected = new Set(['owner', 'creator', 'wallet', 'relay'])
 const isUnaffected = (name: string, selected: unknown) =>
   unaffected.has(name) || (selected as { where?: { sequence?: unknown } }).where?.sequence === 1
@@ -133,7 +133,7 @@ export const revertAsset = (context: ChangeContext, input: RevertInput, query?: 
 /** Quotes `updateAsset`. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
 export const quoteUpdate = (context: QuoteContext, input: UpdateInput) => quoteChange(context, update, input)
 
-/** Quotes `revertAsset`, like `quoteUpdate`. */
+/** Quotes `revertAsset`. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
 export const quoteRevert = (context: QuoteContext, input: RevertInput) => quoteChange(context, revert, input)
 
 /** Maximum time to retry after conflicts with other writers, in milliseconds. Clients time out after 20 s. */
@@ -232,7 +232,7 @@ interface Terms {
   /** Balances to check. If omitted, only the charging statement checks them. */
   funds?: quotes.Funds
   expectedHead?: string | undefined
-  /** True if the input has problems. They count as changes. */
+  /** True if the input has problems. An input with problems counts as a change. */
   hasProblems?: boolean
 }
 

@@ -8,9 +8,9 @@ import type { Meter } from '../../telemetry/telemetry-types.ts'
 /** An uploaded file, with some properties of `FileUpload` (`graphql-upload-ts`). */
 export interface IncomingFile {
   filename: string
-  /** Media type of the form part. May be empty. */
+  /** Media type of the form part. The media type may be empty. */
   mimetype: string
-  /** Can be called several times. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED and storage errors. */
+  /** Reads the file. Can be called repeatedly. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED and storage errors. */
   createReadStream(): Pieces
 }
 
@@ -33,9 +33,9 @@ export interface BodyReaders<Request> {
       maxFiles: number
       /** Returns true to treat a part as a text field although it has a file name. */
       isText?(name: string): boolean
-      /** `value` is undefined if its bytes are not UTF-8. */
+      /** Called for a text field. `value` is undefined if its bytes are not UTF-8. */
       onField(name: string, value: string | undefined): void
-      /** Returns undefined to skip the file. */
+      /** Called for a file. Returns undefined to skip the file. */
       onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
     },
   ) => { whole: Promise<void>; cancel(): void }
@@ -91,7 +91,7 @@ export function createUploads({ folder, counter, maxBytes, meter }: UploadParts)
       let isClosed = false
 
       const assertOpen = () => {
-        if (isClosed) throw new DomainError('PARSE_ERROR', 'The request has ended.')
+        if (isClosed) throw new DomainError('PARSE_ERROR', 'The request has ended, so no file can be read from it.')
       }
       async function acquire(needed: number, wanted: number) {
         const granted = await counter.acquire(subject, { max: maxBytes, needed, wanted })

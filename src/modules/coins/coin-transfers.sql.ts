@@ -9,7 +9,7 @@ import { numLines, postTransferSql } from '../wallet/ledger-sql.ts'
 import { isCoinSql, isOpenSql, isSignedSql, openSql, openTransfers, unsweptSql } from './treasury.sql.ts'
 
 type Book = 'DEPOSITS' | 'IN_TRANSIT' | 'TREASURY'
-/** SQL that moves `amount` from one ledger account to another, for each row of `from` that fulfills `when`. */
+/** SQL that moves `amount` between two ledger accounts, for each row of `from` for which `when` is true. */
 export const moveBookSql = (
   from: string,
   reference: string,
@@ -129,16 +129,16 @@ export const storeFillers = statement(
 const transferColumns = {
   ...{ id: uuid, sender: text, nonce: int },
   status: textOf<'SIGNED' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('coin_transfer_status'),
-  /** Hash of the included transaction, else of the most expensive one that was sent. */
+  /** Hash of the included transaction. Before inclusion, hash of the most expensive transaction that was sent. */
   transactionHash: text,
   ...{ blockNumber: orNull(int), blockHash: orNull(text), hasArrived: boolean },
   /** All signed transactions, cheapest first. Current ones have the ledger's amount, or replace a canceled payment. */
   transactions: json<{ hash: string; gasPrice: string; isCurrent: boolean }[]>(),
 }
-/** A transfer that can still change: it is not settled, or its block is young. */
+/** A transfer that can still change, because it is not settled or its block is recent. */
 export type CoinTransfer = RowOf<typeof transferColumns>
 
-/** Returns a page of transfers that are open, or in a block from `youngest` on. */
+/** Returns a page of transfers that are open, or whose block number is at least `youngest`. */
 export const findTransfers = statement(
   'coins_transfers',
   { parameters: { youngest: int, afterSender: text, afterNonce: int, limit: int }, columns: transferColumns },
@@ -174,7 +174,7 @@ export const markTransfersSent = statement(
 )
 
 const blocks = { blockNumbers: arrayOf(int), blockHashes: arrayOf(text) }
-/** Marks transfers as included. If the transaction has another amount than the ledger, corrects the ledger. */
+/** Marks transfers as included. Corrects the ledger if the transaction has another amount than the ledger. */
 export const markTransfersIncluded = statement(
   'coins_included',
   {
@@ -352,7 +352,7 @@ export const resumeTransfers = statement(
    select array(select sender from resumed_transfers order by sender) as addresses`,
 )
 
-/** Stores a payment without a withdrawal. The platform bears it. Returns no row if another transfer has the nonce. */
+/** Stores a payment without a withdrawal as a loss of the platform. Returns no row if the nonce is used. */
 export const storeUnclaimed = statement(
   'coins_store_unclaimed',
   { parameters: { ...signedColumns, user: orNull(uuid) }, columns: { id: uuid } },

@@ -18,7 +18,7 @@ type SignedTransfer = {
 
 export type SignedSweep = SignedTransfer & {
   userId: string
-  /** True if it replaces a suspended transfer at the same nonce. */
+  /** True if the sweep replaces a suspended transfer at the same nonce. */
   replacesSuspended?: boolean
   /** Expected ledger balance of the sender's address. Undefined: the coins are not in the ledger. */
   unswept?: bigint
@@ -27,7 +27,7 @@ export type SignedSweep = SignedTransfer & {
 /** A coin transaction that is on the chain and not in the ledger. */
 export type UnknownTransfer =
   | { kind: 'SWEEP'; transfer: SignedSweep }
-  /** `claim`: the withdrawal that it pays. Without a claim, the platform bears the payment. */
+  /** `claim`: the withdrawal that the payment settles. Without a claim, the payment is a loss of the platform. */
   | { kind: 'WITHDRAWAL'; transfer: SignedTransfer; claim: { id: string; userId: string } | undefined }
 
 /** Parameters of the statements that store a transfer. */
@@ -53,11 +53,11 @@ const withLock = <T>(database: Transactions, addresses: string[], work: (query: 
     return work(query)
   })
 
-/** Locks the wallet and stores a sweep before it is sent. Returns the same as `storeSweep`. */
+/** Locks the wallet and stores a sweep before it is sent. Returns false if a row changed since it was read. */
 export const lockAndStoreSweep = (database: Transactions, transfer: SignedSweep) =>
   withLock(database, [transfer.sender], (query) => storeSweep(query, transfer))
 
-/** Resumes suspended transfers. `free`: unreserved wei on the chain. Returns the addresses of resumed transfers. */
+/** Resumes suspended transfers. `free`: wei on the chain that no transfer uses. Returns the senders' addresses. */
 export async function resumeTransfers(database: Transactions, seen: readonly { address: string; free: bigint }[]) {
   const addresses = seen.map(({ address }) => address)
   const free = seen.map((each) => fromUnits(each.free))

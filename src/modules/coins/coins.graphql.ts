@@ -27,7 +27,7 @@ import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
 import * as deposits from './deposits.ts'
 import * as withdrawals from './withdrawals.ts'
 
-const filtered = 'Filter. All given conditions must match.'
+const filtered = 'Conditions of the list. Items must match all given conditions.'
 
 const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
   description: 'Status of a withdrawal.',
@@ -39,7 +39,7 @@ const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
     SENDING: { description: 'The transaction is signed but does not have enough confirmations.' },
     CONFIRMED: { description: 'The transaction has enough confirmations.' },
     FAILED: { description: 'The recipient refused the coins. The amount was refunded.' },
-    CANCELLED: { description: 'Cancelled. Amount and fee were refunded.' },
+    CANCELLED: { description: 'The user cancelled the withdrawal. Amount and fee were refunded.' },
   } as const,
 })
 
@@ -50,7 +50,7 @@ type WithdrawalFields = Pick<
 
 const withdrawalDetails = (t: WithdrawalFields) => ({
   status: t.expose('status', { type: WithdrawalStatus, description: 'Status of the withdrawal.' }),
-  amount: t.expose('amount', decimal('Amount that arrives, in currency units.')),
+  amount: t.expose('amount', decimal('Amount that the recipient receives, in currency units.')),
   total: t.field({
     type: 'Decimal',
     description: 'Amount charged to the wallet, including the fee.',
@@ -60,9 +60,9 @@ const withdrawalDetails = (t: WithdrawalFields) => ({
   failure: t.exposeString('failure', {
     ...characters(500),
     nullable: true,
-    description: 'Reason of the failure. Null unless the withdrawal failed.',
+    description: 'Reason why the withdrawal failed. Null unless the withdrawal failed.',
   }),
-  createdAt: t.expose('createdAt', time('Time of the request.')),
+  createdAt: t.expose('createdAt', time('Time at which the withdrawal was requested.')),
   dueAt: t.expose(
     'dueAt',
     time('Time after which the withdrawal is signed. The user can cancel the withdrawal before this time.'),
@@ -136,7 +136,7 @@ const withdrawalFields = (t: InputFields) => ({
     description:
       'Destination address on the chain, which must not be an address of this service. An address in mixed case needs a valid EIP-55 checksum.',
   }),
-  maxFee: t.field(decimal('Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.')),
+  maxFee: t.field(decimal('Maximum fee that you accept. A higher fee raises PRICE_EXCEEDS_MAX_COST.')),
 })
 
 const WithdrawInput = builder.inputType('WithdrawInput', {
@@ -151,7 +151,7 @@ builder.objectRef<withdrawals.WithdrawalQuote & { typeName: string }>('Withdrawa
   description: 'The cost of a withdrawal.',
   interfaces: [QuoteInterface],
   fields: (t) => ({
-    amount: t.expose('amount', decimal('The amount that would arrive.')),
+    amount: t.expose('amount', decimal('The amount that the recipient would receive.')),
     fee: t.expose('fee', decimal('Fee for the chain transaction, at the present gas price.')),
     leftToday: t.expose('leftToday', decimal('Amount that can still be withdrawn in the current 24 hours.')),
   }),
@@ -163,7 +163,7 @@ addQuote({
     description: 'A withdrawal, without the password.',
     fields: withdrawalFields,
   }),
-  description: 'A withdrawal. Returns a WithdrawalQuote.',
+  description: 'A withdrawal to quote. Returns a WithdrawalQuote.',
   typeName: 'WithdrawalQuote',
   quote: (context, input) => withdrawals.quoteWithdrawal(context, omitNullish(input)),
 })
@@ -217,7 +217,7 @@ const DepositStatus = builder.enumType('DepositStatus', {
   values: {
     PENDING: {
       description:
-        'The block of the deposit does not have enough confirmations. The amount cannot be spent yet and may disappear.',
+        'The block of the deposit does not have enough confirmations. The amount cannot be spent yet, and a chain reorganization may remove the deposit.',
     },
     CREDITED: { description: 'The amount is credited to the wallet.' },
     FROZEN: {
@@ -248,8 +248,14 @@ const depositDetails = (t: DepositFields) => ({
     ),
   ),
   createdAt: t.expose('createdAt', time('Time at which the deposit was found.')),
-  creditedAt: t.expose('creditedAt', optionalTime('Time of the first credit. Null until then.')),
-  frozenAt: t.expose('frozenAt', optionalTime('Time since which the deposit is frozen. Null when it is not frozen.')),
+  creditedAt: t.expose(
+    'creditedAt',
+    optionalTime('Time at which the deposit was first credited. Null before the first credit.'),
+  ),
+  frozenAt: t.expose(
+    'frozenAt',
+    optionalTime('Time since which the deposit is frozen. Null when the deposit is not frozen.'),
+  ),
 })
 
 const DepositType = builder.prismaObject('Deposit', {
@@ -314,15 +320,15 @@ const HeldCoinsType = builder.objectRef<deposits.HeldCoins>('HeldCoins').impleme
       description: 'Amount that the treasury lacks for all due withdrawals. Null while the chain does not answer.',
     }),
     inTreasury: t.expose('inTreasury', decimal('Coins of users in the treasury, by the ledger.')),
-    inTransit: t.expose('inTransit', decimal('Coins in transactions that are not settled.')),
-    atAddresses: t.expose('atAddresses', decimal('Coins at the addresses of wallets.')),
+    inTransit: t.expose('inTransit', decimal('Coins of users in chain transactions that are not settled.')),
+    atAddresses: t.expose('atAddresses', decimal('Coins of users at the chain addresses of their wallets.')),
     dueWithdrawals: t.exposeInt('dueWithdrawals', {
       description: 'Number of withdrawals that are due and not signed.',
     }),
-    amountDue: t.expose('amountDue', decimal('Sum of the due withdrawals with their fees.')),
+    amountDue: t.expose('amountDue', decimal('Sum of all due withdrawals, including their fees.')),
     oldestDueAt: t.expose(
       'oldestDueAt',
-      optionalTime('Time since which the oldest due withdrawal waits. Null if there is none.'),
+      optionalTime('Time since which the oldest due withdrawal waits. Null if no withdrawal is due.'),
     ),
     frozenDeposits: t.exposeInt('frozenDeposits', { description: 'Number of frozen deposits.' }),
     shortfall: t.expose('shortfall', decimal('Amount that wallets owe for frozen deposits.')),
@@ -350,7 +356,7 @@ builder.queryFields((t) => ({
   ),
   heldCoins: t.field({
     type: HeldCoinsType,
-    description: `The coins that the service holds for its users, and the withdrawals that wait. ${adminOnly}.`,
+    description: `The coins that the service holds for its users, and the pending withdrawals. ${adminOnly}.`,
     resolve: (_root, _args, context) => deposits.readHeldCoins(context),
   }),
   accountDeposits: t.prismaConnection(

@@ -19,7 +19,7 @@ import {
 import { validationFailed } from '../../shared/errors.ts'
 import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
 
-const withdrawalRecord = objectOf('Withdrawal', 'Coins that leave a wallet for an address on the chain.', {
+const withdrawalRecord = objectOf('Withdrawal', 'A payment of coins from a wallet to an address on the chain.', {
   id: same('Withdrawal.id', z.string()),
   status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
   ...sameFields('Withdrawal', { amount, fee: amount, total: amount, to: z.string() }),
@@ -44,7 +44,7 @@ const quotedBody = {
 }
 
 const withdrawalFrom = ({ body }: RestRequest) => ({
-  // The service reports a missing amount together with all other problems.
+  // A missing amount is sent as 0, so that the service reports it together with all other problems.
   amount: body.amount('amount') ?? '0',
   to: body.text('to') ?? '',
   maxFee: body.amount('max_fee'),
@@ -52,7 +52,7 @@ const withdrawalFrom = ({ body }: RestRequest) => ({
 
 const withdrawalQuote = objectOf(
   'WithdrawalQuote',
-  'The cost of a withdrawal, and every reason for which it would be refused.',
+  'The cost of a withdrawal, and every reason why the withdrawal would be rejected.',
   {
     dry_run: quoteFacts.dry_run,
     ...sameFields('WithdrawalQuote', { amount, fee: amount, total: amount, available: amount, left_today: amount }),
@@ -63,7 +63,7 @@ const withdrawalQuote = objectOf(
 const quote = defineRoute({
   ...post('quotes/withdrawals', 'quoteWithdrawCoins', 'Quotes', 'Quote a withdrawal'),
   isQuote: true,
-  description: 'No password is needed.',
+  description: 'Quoting a withdrawal needs no password.',
   body: z.object(quotedBody).meta({ id: 'WithdrawalToQuote', description: 'The amount and its destination.' }),
   action: 'withdrawal:create',
   operation: graphql(/* GraphQL */ `

@@ -9,11 +9,11 @@ import * as sql from './deposits.sql.ts'
 export interface FoundDeposit {
   kind: 'COIN' | 'TOKEN'
   transactionHash: string
-  /** -1 for coins. For a token, the index among the token's events of the transaction, whose block may change. */
+  /** -1 for coins. For a token, the index of the transfer among the token's events of the transaction. */
   position: number
   /** Address of the wallet, with EIP-55 checksum. */
   address: string
-  /** Currency units, a decimal string above 0. It can exceed what the ledger can store. */
+  /** Amount in currency units, a decimal string above 0. The amount can exceed the maximum of the ledger. */
   amount: string
   blockNumber: number
   blockHash: string
@@ -63,7 +63,7 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
       const [row] = await database.query(findSetting, { key: settingOf(chainId) })
       return row?.value
     },
-    /** Stores the first position, unless there is one. */
+    /** Stores the first position of the scan, unless a position exists. */
     begin: (chainId: number, position: string) =>
       database.query(insertSetting, { key: settingOf(chainId), value: position }),
     /** Returns those of the addresses (with EIP-55 checksum) that are wallets. */
@@ -107,7 +107,7 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
       for (const owner of row?.owners ?? []) notifications.notify(owner)
       return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
     },
-    /** Stores and credits a deposit once, or a lost frozen one. Undefined if the scan moved or it exists. */
+    /** Credits a new or a lost frozen deposit. Returns undefined if the scan moved or the deposit exists. */
     async creditByHand(scan: ScanPosition, due: number, input: ManualDeposit): Promise<string | undefined> {
       const { userId: user, transactionHash: hash, ...deposit } = input
       const [row] = await withLock(scan, async (query) => {

@@ -6,7 +6,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { changeWalletsSql, nextTransferSql, numLines, postTransferSql } from '../wallet/ledger-sql.ts'
 
-/** Returns those of the addresses that belong to wallets. */
+/** Returns the given addresses that belong to wallets. */
 export const findWalletAddresses = statement(
   'deposits_wallets',
   { parameters: { addresses: arrayOf(text) }, columns: { address: text } },
@@ -126,9 +126,9 @@ type KnownDeposit = {
   isLost: boolean
 }
 const targetColumns = {
-  /** Sums of the credited coin deposits and of the others up to the block, and the coin transfers from the address. */
+  /** Sums of credited and of other coin deposits up to the block, and the coin transfers from the address. */
   ...{ address: text, credited: numeric, waiting: numeric, nonces: arrayOf(int), amounts: arrayOf(text) },
-  /** The deposit that already has the reference. */
+  /** The existing deposit with the same reference, or null. */
   deposit: orNull(json<KnownDeposit>()),
 }
 /** A wallet for which an operator credits a deposit by hand. */
@@ -299,7 +299,7 @@ export const findFrozenDeposits = statement(
    where d.status = 'FROZEN' order by d.frozen_at desc, d.id desc limit $limit`,
 )
 
-/** Charges a wallet its debt from a frozen deposit, up to its balance. Returns no row if that is zero. */
+/** Charges a wallet its debt from a frozen deposit, up to its balance. Returns no row if the charge is zero. */
 export const collectShortfall = statement(
   'deposits_collect',
   { parameters: { deposit: uuid }, columns: { taken: numeric, owner: uuid } },
@@ -328,7 +328,7 @@ export const collectShortfall = statement(
    select trim_scale(taken) as taken, user_id as owner from collected`,
 )
 
-/** Writes off the debt of a wallet from a frozen deposit. The platform bears it. Returns no row if the debt is zero. */
+/** Writes off the debt of a wallet from a frozen deposit as a platform loss. Returns no row if the debt is zero. */
 export const writeShortfallOff = statement(
   'deposits_write_off',
   { parameters: { deposit: uuid }, columns: { borne: numeric } },

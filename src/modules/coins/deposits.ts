@@ -36,7 +36,7 @@ export const countDeposits = async ({ actor, database }: Needs, filter: OwnFilte
   database.read.deposit.count({ where: ownFilter(actor, filter) })
 
 type Reads = Use<'database'>['database']['read']
-/** The methods of a Prisma model that `accountLists` uses. */
+/** Methods of a Prisma model that `accountLists` calls. */
 interface Listed<Row> {
   findMany(args: object): Promise<Row[]>
   count(args: object): Promise<number>
@@ -130,7 +130,7 @@ export async function collectShortfall(
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'deposit', 'Deposit')
   const [row] = await database.query(sql.collectShortfall, { deposit: uuid })
-  const message = 'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.'
+  const message = 'No debt can be collected: the wallet owes nothing for this deposit, or the wallet is empty.'
   if (!row) throw await whyNotSettled(database, uuid, message)
   notifications.notify(row.owner)
   return row.taken

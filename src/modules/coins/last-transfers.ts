@@ -23,15 +23,15 @@ interface LastTransferOptions {
   maxFeePerGas: bigint
 }
 
-/** A transfer to sign: the same coins at rising gas prices. One of its transactions is included. */
+/** A transfer to sign: several transactions of the same coins at rising gas prices. Only one can be included. */
 interface TransferPlan {
-  /** Wei that leave the sender. */
+  /** Amount that leaves the sender, in wei. */
   amount: bigint
-  /** True for credited coins. False for other coins at the address. */
+  /** True if the transfer moves credited coins. False if it moves other coins at the address. */
   isBooked: boolean
   /** True if the nonce belongs to a suspended transfer. */
   replacesSuspended: boolean
-  /** Cheapest first. Plans with smaller amounts follow, in case the chain loses a part of the coins. */
+  /** Transactions, cheapest first. Smaller amounts follow, in case the chain loses a part of the coins. */
   plans: readonly CoinPlan[]
 }
 
@@ -40,7 +40,7 @@ const TIMEOUT_MS = 2_000
 /** Halvings of the current gas price, or of the maximum price without a node, for the cheapest transaction. */
 const [HALVINGS, HALVINGS_OF_MAXIMUM] = [3n, 10n]
 
-/** Reads the address from the chain: lowest gas price, wei that no signed transfer takes, and transaction count. */
+/** Reads the lowest gas price, the wei that no signed transfer uses, and the transaction count from the chain. */
 async function readFromChain({ registry, maxFeePerGas: cap }: LastTransferOptions, { address, open }: UnsweptRow) {
   const rpc = registry.rpc.until(AbortSignal.timeout(TIMEOUT_MS))
   const view = await readView(rpc, [])
@@ -51,7 +51,7 @@ async function readFromChain({ registry, maxFeePerGas: cap }: LastTransferOption
   return { chainId: view.chainId, lowest, free: freeBalance(seen!, open), count: seen!.count }
 }
 
-/** Reads the address from the chain, else from the ledger. Undefined if no node ever answered. */
+/** Reads the address from the chain, or from the ledger if the node is down. Undefined if no node ever responded. */
 async function readAddress(options: LastTransferOptions, booked: UnsweptRow) {
   try {
     return await readFromChain(options, booked)
@@ -105,7 +105,10 @@ export const createLastTransfers = (options: LastTransferOptions): Pick<Coins, '
       }
     } catch (error) {
       if (!(error instanceof LostKeyError)) throw unavailable('The key vault', error)
-      log.error({ user: toId('user', userId) }, 'Coins of a deleted account cannot be moved: its key does not open')
+      log.error(
+        { user: toId('user', userId) },
+        'Coins of a deleted account cannot be moved, because its key cannot be decrypted',
+      )
     }
     return {
       async store(query) {

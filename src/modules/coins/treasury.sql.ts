@@ -14,7 +14,7 @@ export const openSql = (sender: string) =>
      from coin_transfers m where m.sender = ${sender} and ${isOpenSql})`
 /** Condition on a deposit `d`: credited coins. Tokens are never swept. */
 export const isCoinSql = `d.kind = 'COIN' and d.status = 'CREDITED'`
-/** Condition on a deposit `d`: credited coins that no transfer has taken. */
+/** Condition on a deposit `d`: credited coins that no transfer has swept. */
 const isUnsweptSql = `d.swept_by is null and ${isCoinSql}`
 /** SQL for the ledger balance of a wallet's address: credited deposits minus transfers that are not suspended. */
 export const unsweptSql = (wallet: string) => `
@@ -22,13 +22,13 @@ export const unsweptSql = (wallet: string) => `
    - (select coalesce(sum(m.amount), 0) from coin_transfers m where m.sender = ${wallet}.address and m.suspended_at is null)`
 
 const unsweptColumns = {
-  /** `unswept`: credited coins that no transfer takes. `nextNonce`: nonce after all signed transfers. */
+  /** `unswept`: credited coins that no transfer sweeps. `nextNonce`: nonce after all signed transfers. */
   ...{ userId: uuid, address: text, open: openTransfers, unswept: numeric, nextNonce: int },
   /** The oldest suspended transfer. The next transfer reuses its nonce and recipient. */
   suspended: orNull(json<{ nonce: number; recipient: string }>()),
-  /** Amounts of the newest deposits that no transfer has taken, newest first. */
+  /** Amounts of the newest deposits that no transfer has swept, newest first. */
   newest: arrayOf(text),
-  /** The sealed key. */
+  /** The encrypted key of the user. */
   ...{ version: smallint, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes },
 }
 /** The coins at a user's address, with the user's sealed key. Amounts in currency units. */
@@ -61,7 +61,7 @@ export const findUnswept = statement(
    select ${unsweptRowSql} where w.user_id in (select user_id from page) order by w.user_id`,
 )
 
-/** Returns the coins at one user's address, even if there are none. */
+/** Returns the coins at one user's address. Returns a row even if the amount is zero. */
 export const findOwnUnswept = statement(
   'coins_own_unswept',
   { parameters: { user: uuid }, columns: unsweptColumns },
@@ -107,7 +107,7 @@ export const findStoredTreasuries = statement(
    order by address`,
 )
 
-/** Stores the transaction count of a new treasury: 0 if there was another treasury before. The first count stays. */
+/** Stores the first transaction count of a new treasury: 0 if there was a treasury before. Keeps a stored count. */
 export const storeTreasury = statement(
   'coins_store_treasury',
   { parameters: { address: text, count: int }, columns: { first: int } },

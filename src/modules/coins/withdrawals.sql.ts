@@ -11,7 +11,7 @@ import { isTreasuryCertainSql } from './treasury.sql.ts'
 const withdrawableColumns = {
   /** `sequence` changes with each change of the wallet. */
   ...{ num: numeric, sequence: int },
-  /** Amount requested in the last 24 hours and not refunded. */
+  /** Amount of withdrawals that were requested in the last 24 hours and not refunded. */
   withdrawn: numeric,
   /** Seconds until withdrawals are allowed again after a change of credentials. 0 if they are allowed. */
   cooling: int,

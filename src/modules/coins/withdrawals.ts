@@ -87,7 +87,7 @@ export interface WithdrawalQuote {
   total: string
   /** Currency units in the wallet. Points cannot be withdrawn. */
   available: string
-  /** Amount that can still be withdrawn in these 24 hours. */
+  /** Amount that can still be withdrawn in the current 24 hours. */
   leftToday: string
   problems: Problem[]
 }
@@ -96,7 +96,7 @@ type WithdrawContext = IdempotentContext &
   Use<'config' | 'coins' | 'notifications' | 'rateLimiter'> &
   OwnPasswordContext
 
-/** Attempts while other requests change the wallet. */
+/** Maximum number of attempts while other requests change the wallet. */
 const MAX_ATTEMPTS = 10
 
 /**
@@ -159,7 +159,8 @@ function refusalsOf(
   const invalid = (field: string, message: string) => validationFailed({ [field]: [message] })
   const refusals: (DomainError | false)[] = [
     refusal !== undefined && invalid('to', refusal),
-    custodial && invalid('to', 'This is the address of an account here; coins are withdrawn to addresses elsewhere.'),
+    custodial &&
+      invalid('to', 'The address belongs to an account of this service. Enter an address outside the service.'),
     cooling > 0 &&
       new DomainError(
         'WITHDRAWALS_PAUSED',

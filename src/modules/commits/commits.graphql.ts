@@ -29,17 +29,17 @@ export const TREE_BYTES = IDENTITY_BYTES + bytesOf(allFields.filter(({ treeName 
 export const CommitStatus = builder.enumType('CommitStatus', {
   description: "Status of a commit's chain transaction. A chain reorganization moves INCLUDED back to BROADCAST.",
   values: {
-    PENDING: { description: 'Accepted and paid. Not yet sent to the chain.' },
-    BROADCAST: { description: 'Signed and sent to the chain.' },
-    INCLUDED: { description: 'In a block that does not have enough confirmations.' },
-    FINAL: { description: 'In a block with enough confirmations.' },
-    FAILED: { description: 'Cannot reach the chain. The charge was refunded.' },
+    PENDING: { description: 'The commit is accepted and paid, but not sent to the chain yet.' },
+    BROADCAST: { description: 'The transaction of the commit is signed and sent to the chain.' },
+    INCLUDED: { description: 'The commit is in a block that does not have enough confirmations yet.' },
+    FINAL: { description: 'The commit is in a block with enough confirmations.' },
+    FAILED: { description: 'The commit can never reach the chain. The charge was refunded.' },
   } as const,
 })
 
 const relayColumns = { status: true, treeSignature: true, transactionHash: true, blockNumber: true } as const
 const relay = { relay: { select: relayColumns } } as const
-/** Options of fields that are null until the relay has their value. */
+/** Options of GraphQL fields that are null until the relay has set their values. */
 const ofRelay = { nullable: true, select: relay } as const
 const ofCost = { nullable: true, select: { relay: { select: { gasUsed: true, feePaid: true } } } } as const
 const withAddress = { select: { wallet: { select: { address: true } } } } as const
@@ -64,7 +64,7 @@ export const CommitType = builder.prismaObject('Commit', {
       type: 'JSONObject',
       description: 'Changed fields with their old and new values: `{"caption": ["old", "new"]}`.',
     }),
-    createdAt: t.expose('createdAt', time('Time of acceptance.')),
+    createdAt: t.expose('createdAt', time('Time at which the commit was accepted.')),
     user: t.relation('author', { type: UserType, description: 'The user who made the change.' }),
     treeCid: t.expose('treeCid', { type: 'CID', description: 'CID of the asset tree at this commit.' }),
     treeSha256: t.exposeString('treeSha256', shortText(64, "SHA-256 of the tree's bytes, 64 hexadecimal digits.")),

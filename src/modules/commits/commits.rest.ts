@@ -29,7 +29,7 @@ const treeSignature = text(
 )
 
 const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
-const timestamp = z.number().int().describe('Time of acceptance, in seconds since 1970.')
+const timestamp = z.number().int().describe('Time at which the commit was accepted, in seconds since 1970.')
 const transaction = text('Hash of the chain transaction, which may carry other commits. Empty until it is signed.')
 const statuses = z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])
 

@@ -48,7 +48,7 @@ export const filesOf = (
   },
 })
 
-/** Converts NOT_FOUND to undefined. */
+/** Resolves to undefined if `reading` rejects with NOT_FOUND. */
 const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> => reading.catch(undefinedIf(isNotFound))
 
 interface HistoryParts {
@@ -218,7 +218,7 @@ function compareRecord(
   { commitData, transactionHash, blockNumber }: VerifiedCommit,
   record: RecordedCommit | undefined,
 ): Finding {
-  if (!record) return { result: 'wrong', finding: 'The database has no such commit.' }
+  if (!record) return { result: 'wrong', finding: 'The database does not have this commit of the chain.' }
   const { treeCid, treeSha256, createdAt, message, author, relay } = record
   const pairs: [string, unknown, unknown][] = [
     ['tree', treeCid, commitData?.assetTreeCid],

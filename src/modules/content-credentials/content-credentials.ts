@@ -55,7 +55,7 @@ export function findSigningIdentity({ key, certificates, mayBeDevelopment }: Sig
   } catch {
     // The original error names variables that are not set.
     const finding = `${file} is damaged: it contains no key with certificates.`
-    throw new FixableError(finding, 'Delete the file. A new one is created.')
+    throw new FixableError(finding, 'Delete the file. Annal then creates a new file.')
   }
 }
 

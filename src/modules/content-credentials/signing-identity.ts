@@ -227,7 +227,7 @@ export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
-  if (!response.ok) throw new Error(`The time-stamping authority answered with status ${response.status}.`)
+  if (!response.ok) throw new Error(`The time-stamping authority responded with HTTP status ${response.status}.`)
   const { content: answer } = readDer(await readAtMost(response.body ?? [], STAMP_BYTES))
   const status = readDer(answer)
   const rest = answer.subarray(status.whole.length)

@@ -75,7 +75,7 @@ export interface Quote {
   pointsCharged: string
   numCharged: string
   missing: string
-  /** All problems that prevent the operation. Empty if it would succeed. */
+  /** All problems that prevent the operation. Empty if the operation would succeed. */
   problems: Problem[]
 }
 

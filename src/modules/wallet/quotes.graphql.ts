@@ -103,20 +103,26 @@ const QuoteInput = builder.inputType('QuoteInput', {
   description: 'The mutation to quote, with its input.',
   isOneOf: true,
   fields: (t) => ({
-    registerAsset: t.field({ type: QuoteRegisterAssetInput, description: 'A registration. Returns a PaymentQuote.' }),
+    registerAsset: t.field({
+      type: QuoteRegisterAssetInput,
+      description: 'A registration to quote. Returns a PaymentQuote.',
+    }),
     updateAssetMetadata: t.field({
       type: UpdateAssetMetadataInput,
-      description: 'A change of metadata. Returns a PaymentQuote.',
+      description: 'A metadata change to quote. Returns a PaymentQuote.',
     }),
-    revertAsset: t.field({ type: RevertAssetInput, description: 'A revert. Returns a PaymentQuote.' }),
+    revertAsset: t.field({ type: RevertAssetInput, description: 'A revert to quote. Returns a PaymentQuote.' }),
     createOrder: t.field({
       type: CreateOrderInput,
-      description: 'An order. Returns a PaymentQuote with the cost of its confirmation.',
+      description: 'An order to quote. Returns a PaymentQuote with the cost of confirming the order.',
     }),
-    confirmOrder: t.field({ type: ConfirmOrderInput, description: 'A confirmation. Returns a PaymentQuote.' }),
+    confirmOrder: t.field({
+      type: ConfirmOrderInput,
+      description: 'An order confirmation to quote. Returns a PaymentQuote.',
+    }),
     refundOrder: t.field({
       type: RefundOrderInput,
-      description: 'A refund; for administrators. Returns a RefundQuote.',
+      description: 'A refund to quote. Only for administrators. Returns a RefundQuote.',
     }),
     ...(Object.fromEntries(
       addedQuotes.map(({ field, input: type, description }) => [field, t.field({ type, description })]),

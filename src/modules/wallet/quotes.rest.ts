@@ -9,7 +9,7 @@ import type { FieldErrors } from '../../shared/errors.ts'
 import { snakeCase } from '../../shared/text.ts'
 
 export const quoteFacts = {
-  dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
+  dry_run: z.literal(true).describe('Always true, because a quote writes and charges nothing.'),
   errors: z
     .array(
       z.object({

@@ -32,7 +32,7 @@ function referencesWith(words: readonly string[]): { references: string[]; isOth
   return { references: knownReferences.filter((word) => matches(kindOf(word)!.kind)), isOther: matches('OTHER') }
 }
 
-/** Returns a reference with public IDs: `order-refund:<UUID>` becomes `order-refund:order_…`. Keeps any other text. */
+/** Converts UUIDs in a reference to public IDs, such as `order-refund:order_…`. Does not change any other text. */
 export function publicReference(text: string): string {
   const [name = '', id = '', ...rest] = text.split(':')
   const prefix = idPrefix(name) ?? kindOf(name)?.subject

@@ -60,7 +60,7 @@ const pages = pageOf(1_000)
 const TransferKind = builder.enumType('TransferKind', {
   description: 'Reason of a transfer.',
   values: {
-    SIGN_UP: { description: 'Points that a new account gets.' },
+    SIGN_UP: { description: 'The points that a new account receives.' },
     COMMIT: { description: 'The charge for a commit.' },
     REFUND: { description: 'The refund of a commit that could not reach the chain.' },
     ORDER: { description: 'The payment of an order, or the income of the network app’s owner from it.' },

@@ -1,4 +1,4 @@
-/** Credits a deposit that the watcher cannot see, such as coins from a contract, for `annal deposits credit`. */
+/** Credits a deposit that the watcher cannot detect, such as coins from a contract, for `annal deposits credit`. */
 
 import type { Registry } from '../../../chain/registry/registry.ts'
 import type { BlockReply, Rpc } from '../../../chain/rpc.ts'
@@ -26,7 +26,7 @@ interface CreditOptions {
 type CreditRequest = { transactionHash: string; userId: string; amount: string; reason: string }
 /** A credited deposit. `id`: UUID. `isTraced`: the node traced the transaction and confirmed recipient and amount. */
 type CreditedDeposit = { id: string; blockNumber: number; isTraced: boolean }
-/** Maximum number of attempts while the deposit scan moves on. */
+/** Maximum number of attempts while the deposit scan advances. */
 const TRIES = 20
 const conflict = (message: string) => new DomainError('CONFLICT', message)
 
@@ -40,10 +40,10 @@ export async function creditTransaction(options: CreditOptions, request: CreditR
     const credited = await tryToCredit(options, request)
     if (credited) return credited
   }
-  throw conflict('The deposit scan moved on during each attempt. Run the command again.')
+  throw conflict('The deposit scan advanced during each attempt. Run the command again.')
 }
 
-/** Returns undefined if the scan moved on, or another command credited the transaction, since they were read. */
+/** Returns undefined if the scan advanced or another command credited the transaction meanwhile. */
 async function tryToCredit(
   { registry, database, ledger, confirmations }: CreditOptions,
   { transactionHash, userId, amount, reason }: CreditRequest,
@@ -51,7 +51,7 @@ async function tryToCredit(
   const { rpc } = registry
   const { chainId, due } = await readDepositView(registry, rpc, confirmations)
   const position = await ledger.readPosition(chainId)
-  if (position === undefined) throw conflict('No server watches this chain for deposits. Start one first.')
+  if (position === undefined) throw conflict('No Annal server watches this chain for deposits. Start a server first.')
   const scanned = parseCheckpoint(position)[0].number
   const reference = `deposit:${transactionHash}:${COIN_POSITION}`
   const [target] = await database.query(findCreditTarget, { user: userId, reference, upTo: scanned })
@@ -78,7 +78,7 @@ function assertNotCredited({ deposit }: CreditTarget, userId: string, amount: st
     throw conflict(`This transaction is already known: ${id}. It is credited after enough confirmations.`)
   if (deposit.userId !== userId || toUnits(deposit.amount) !== toUnits(amount))
     throw conflict(
-      `This transaction is the frozen deposit ${id} of ${toId('user', deposit.userId)}, ${deposit.amount}. Name the same user and amount.`,
+      `This transaction is the frozen deposit ${id} of ${toId('user', deposit.userId)}, ${deposit.amount}. Enter the same user and amount.`,
     )
 }
 

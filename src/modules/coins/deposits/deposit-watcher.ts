@@ -39,7 +39,7 @@ export async function readDepositView(
   if (confirmations !== 'finalized') return { chainId, head, due: head.number - confirmations }
   const finalized = final?.error ? null : resultOf<BlockReply | null>(final)
   if (!finalized)
-    throw new Error('The chain does not say which block is final: set CHAIN_DEPOSIT_CONFIRMATIONS to a number.')
+    throw new Error('The node does not report which block is final. Set CHAIN_DEPOSIT_CONFIRMATIONS to a number.')
   return { chainId, head, due: Number(finalized.number) }
 }
 
@@ -50,7 +50,7 @@ export interface DepositWatcherOptions {
   databaseUrl: string
   log: Log
   confirmations: DepositDepth
-  /** Address of an ERC-20 token that is credited too. */
+  /** Address of an ERC-20 token whose transfers are credited too. */
   token?: string | undefined
   /** Pause between steps without a new block, in milliseconds. */
   pollEvery?: number
@@ -110,7 +110,7 @@ export function createDepositWatcher(options: DepositWatcherOptions): Poller {
         { ...fields, deposits: references.slice(0, 5) },
         'Chain reorganization deeper than CHAIN_DEPOSIT_CONFIRMATIONS; credited deposits are frozen until the chain has them again ("annal deposits")',
       )
-    else log.info(fields, 'Chain reorganization; reading its newest blocks again for deposits')
+    else log.info(fields, 'Chain reorganization; scanning the newest blocks for deposits again')
   }
 
   const credit = async (scan: ScanPosition, due: number) => {
@@ -135,7 +135,7 @@ export function createDepositWatcher(options: DepositWatcherOptions): Poller {
     const next = checkpoint[0].number + 1
     if (head.number < next) {
       if (checkpoints.isOtherBranch(checkpoint, head)) await rewind(view, { chainId, position }, checkpoint)
-      // A node that is behind others cannot confirm the depth of a block.
+      // A node with a lower head than other nodes cannot confirm the depth of a block.
       else if (head.hash === checkpoint[0].hash) await credit({ chainId, position }, due)
       return pollEvery
     }
@@ -177,9 +177,12 @@ export async function readDecimals(rpc: Rpc, token: string): Promise<number> {
   const [outcome] = await rpc.batch([{ method: 'eth_call', params: [{ to: token, data: decimalsCall }, 'latest'] }])
   const answer = outcome?.error ? '0x' : resultOf<string>(outcome)
   const decimals = /^0x[\da-f]{64}$/i.test(answer) ? BigInt(answer) : undefined
-  if (decimals === undefined) throw new Error(`CHAIN_TOKEN_ADDRESS: there is no ERC-20 token at ${token}.`)
+  if (decimals === undefined)
+    throw new Error(`The chain has no ERC-20 token at the address in CHAIN_TOKEN_ADDRESS, ${token}.`)
   if (decimals > MAX_DECIMALS)
-    throw new Error(`CHAIN_TOKEN_ADDRESS: ${token} has ${decimals} decimals; the ledger has ${MAX_DECIMALS}.`)
+    throw new Error(
+      `The token in CHAIN_TOKEN_ADDRESS, ${token}, has ${decimals} decimals, but the ledger has only ${MAX_DECIMALS}.`,
+    )
   return Number(decimals)
 }
 

@@ -66,13 +66,13 @@ export async function checkCoins({ database, registry: { rpc }, most }: ChainChe
   const suspects = new Map<string, AddressCoins>()
   for await (const owner of differingOwners(database, rpc)) {
     if (owner.held < owner.booked) suspects.set(owner.address, owner)
-    else if (owner.held > 0n) add('H7', owner, owner.closed ? 'its key is destroyed' : 'not credited')
+    else if (owner.held > 0n) add('H7', owner, owner.closed ? 'The key of the address is destroyed.' : 'not credited')
   }
   // Compare again: a transfer may have been included between the two reads.
   if (suspects.size > 0)
     for await (const { address, held, booked } of differingOwners(database, rpc)) {
       const suspect = suspects.get(address)
-      if (suspect && held < booked) add('H6', suspect, 'the chain has fewer coins there')
+      if (suspect && held < booked) add('H6', suspect, 'The chain has fewer coins at the address than the ledger.')
     }
   const head = await readHead(rpc)
   for (const { address, arrived } of await database.query(findTreasuries, { upTo: head })) {
@@ -80,7 +80,8 @@ export async function checkCoins({ database, registry: { rpc }, most }: ChainChe
     const { balance: held, count } = seen!
     const [row] = await database.query(findSpent, { sender: address, count })
     const booked = toUnits(arrived) - toUnits(row!.spent)
-    if (held < booked) add('H6', { address, held, booked }, 'coins of the treasury are missing')
+    if (held < booked)
+      add('H6', { address, held, booked }, 'The chain has fewer coins at the treasury than the ledger.')
   }
   return [
     { id: 'H6', sentence: sentences.H6, rows: found.H6, isNote: false },
@@ -105,7 +106,8 @@ export async function checkDeposits({ database, registry, most }: ChainCheck): P
       const isThere =
         receipt && hasSucceeded(receipt) && (position === null || containsTransfer(receipt.logs, { ...row, position }))
       const fields = { transaction: row.hash, user: toId('user', row.wallet_id), amount: row.amount }
-      if (!isThere && lost.length < most) lost.push({ ...fields, problem: 'credited, but not on the chain' })
+      if (!isThere && lost.length < most)
+        lost.push({ ...fields, problem: 'The deposit was credited, but it is not on the chain.' })
     }
   }
   return { id: 'H5', sentence: 'Every deposit in the ledger is on the chain.', rows: lost, isNote: false }

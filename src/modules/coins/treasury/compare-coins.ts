@@ -74,7 +74,7 @@ const findClaims = statement(
 interface CompareOptions extends SearchOptions {
   database: Pick<Database, 'query'>
   treasury: string
-  /** Hashes of payments that the platform bears. */
+  /** Hashes of unmatched payments that the platform writes off. */
   borne: ReadonlySet<string>
 }
 
@@ -139,7 +139,7 @@ const compared = (
   { address, held }: Counted,
   found: Pick<ComparedAddress, 'owner' | 'booked' | 'agreed' | 'unknown' | 'problems'>,
 ): ComparedAddress => {
-  const fewer = held < found.agreed ? ['The chain has fewer coins there than the ledger.'] : []
+  const fewer = held < found.agreed ? ['The chain has fewer coins at the address than the ledger.'] : []
   return { ...found, address, held, problems: [...found.problems, ...fewer] }
 }
 
@@ -155,7 +155,11 @@ function compareOwner(row: ComparedOwner & Counted, found: Found, isTreasury: Re
   const isClosed = row.closed && unknown.length > 0
   return compared(row, {
     ...{ owner: row.userId, booked, agreed: booked - costOf(unknown), unknown },
-    problems: [...found.problemsOf(row), ...problems, ...(isClosed ? ['Its account is deleted in the database.'] : [])],
+    problems: [
+      ...found.problemsOf(row),
+      ...problems,
+      ...(isClosed ? ['The account of the address is deleted in the database.'] : []),
+    ],
   })
 }
 
@@ -182,7 +186,7 @@ async function compareTreasury(
 async function readTreasuries({ database, treasury: address }: CompareOptions): Promise<Treasury[]> {
   const rows = await database.query(findTreasuries)
   if (rows.some((row) => row.address === address)) return rows
-  // A database from before the change of the treasury does not know what the new one paid.
+  // A database backup from before the change of the treasury lacks the payments of the new treasury.
   const first = rows.some(({ first }) => first !== null) ? 0 : null
   return [...rows, { address, arrived: '0', nonces: [], amounts: [], first }]
 }
@@ -207,7 +211,7 @@ export const unknownTransfersOf = ({ differing }: Comparison): UnknownTransfer[]
     unknown
       .toSorted((a, b) => a.nonce - b.nonce)
       .map(({ nonce, hash, to, value, fee, raw, claim }): UnknownTransfer => {
-        // The full value, even if it did not arrive: in another block it could.
+        // Use the full value even if it did not arrive, because it could arrive in another block.
         const signed = raw ? [{ hash, raw, value, gasPrice: fee / TRANSFER_GAS }] : []
         const transfer = { sender: address, recipient: to, nonce, signed }
         if (owner) return { kind: 'SWEEP', transfer: { ...transfer, userId: owner, amount: value + fee } }

@@ -23,13 +23,13 @@ export async function payWithdrawals(parts: WorkerParts, view: ChainView): Promi
   if ((await sumUnpayable(parts, 0n, price)) === 0n && !memory.isTreasuryInDoubt) return
   const treasury = await readTreasury(parts, view)
   if ('inDoubt' in treasury) {
-    // After a restore, `annal coins` compares them with the ledger. Otherwise another party holds the key.
+    // After a restore, `annal coins` compares such transactions with the ledger. Otherwise another party has the key.
     const message = 'Withdrawals wait: the treasury has transactions that the database does not know ("annal coins")'
     return logOnce(log, dedupers.treasury, { message, fields: { treasury: treasury.inDoubt } }, RECOVERED)
   }
   await payPage(parts, view, treasury, price)
   const missing = await sumUnpayable(parts, treasury.free, price)
-  const message = 'Withdrawals wait: the treasury is short of coins; send it coins'
+  const message = 'Withdrawals wait: the treasury has too few coins; send coins to the treasury'
   const fields = { treasury: parts.treasury.address, missing: fromUnits(missing) }
   logOnce(log, dedupers.treasury, missing > 0n ? { message, fields } : undefined, RECOVERED)
 }
@@ -86,7 +86,7 @@ async function payWithdrawal(
     await rpc.call('eth_call', call, 'latest')
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    // Other errors show when the transaction is sent.
+    // Other errors occur again when the transaction is sent.
     if (isRefusal(error)) {
       await refund(parts, withdrawal, 'The recipient refuses coins.')
       return false

@@ -56,12 +56,12 @@ export function createCoinQuotes(options: CoinQuoteOptions): Pick<Coins, 'quote'
       const refused = (refusal: string) => ({ address, fee: '0', gasLimit: Number(TRANSFER_GAS), refusal })
       const format = 'Expected an address: 0x and 40 hexadecimal digits, in mixed case with the right EIP-55 checksum.'
       if (!isValid) return refused(format)
-      if (address === ZeroAddress) return refused('Nobody has the zero address.')
+      if (address === ZeroAddress) return refused('The zero address belongs to nobody.')
       const rpc = registry.rpc.until(AbortSignal.timeout(QUOTE_TIMEOUT_MS))
       const view = await readView(rpc, [])
       await registry.assertChain(view.chainId)
       const own = [treasury, ...relayAddresses, await registry.findAddress(view.chainId)]
-      if (own.includes(address)) return refused('This is an address of the service itself.')
+      if (own.includes(address)) return refused('The address belongs to this service.')
       const gas = await readGas(rpc, treasury, address, value)
       if (gas === undefined) return refused('This is a contract that takes no coins.')
       if (gas > maxPaymentGas(view))
@@ -77,14 +77,14 @@ export const TRANSFER_GAS = 21_000n
 const MAX_PAYMENT_GAS = 500_000n
 /** Maximum share of a block, as a divisor. A transaction that needs more of the block waits longer, or never fits. */
 const SHARE_OF_BLOCK = 4n
-/** Deposits are swept once they are this many times the fee. */
+/** Minimum ratio of a deposit to the sweep fee. Smaller deposits are not swept. */
 export const DUST_FACTOR = 100n
 
-/** Returns a price for inclusion soon. It allows for one rise of the base fee. Undefined above `cap`. */
+/** Returns a gas price that suffices after one rise of the base fee. Undefined if it exceeds `cap`. */
 export const presentPrice = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): bigint | undefined =>
   nextBaseFee > cap ? undefined : smaller((nextBaseFee * 9n) / 8n + larger(tip, 1n), cap)
 
-/** Returns the maximum gas of a payment. One that fits into no block would block all later payments. */
+/** Returns the maximum gas of a payment. A payment that fits into no block would delay all later payments forever. */
 export const maxPaymentGas = ({ gasLimit }: Pick<ChainView, 'gasLimit'>): bigint =>
   larger(TRANSFER_GAS, smaller(MAX_PAYMENT_GAS, gasLimit / SHARE_OF_BLOCK))
 
@@ -114,6 +114,6 @@ export const spendAll = (
     .map((gasPrice) => ({ ...target, gasPrice, gasLimit: TRANSFER_GAS, value: amount - TRANSFER_GAS * gasPrice }))
     .filter(({ value }) => value > 0n)
 
-/** Returns the wei of an account that no open transfer takes. The balance excludes transfers below the count. */
+/** Returns the wei of an account that no open transfer uses. The balance excludes transfers below the count. */
 export const freeBalance = ({ balance, count }: SeenAccount, open: readonly { nonce: number; amount: string }[]) =>
   open.filter(({ nonce }) => nonce >= count).reduce((free, { amount }) => free - toUnits(amount), balance)

@@ -47,7 +47,7 @@ export async function reconcileTransfers(parts: WorkerParts, view: ChainView): P
   for (const cache of [sentAt, waitingFrom, rejections])
     for (const hash of cache.keys()) if (!waiting.has(hash)) cache.delete(hash)
   logOnce(parts.log, parts.dedupers.sending, problem, 'Sending of coin transfers recovered')
-  logOnce(parts.log, parts.dedupers.conflict, conflict, 'No coin transfer has a used nonce any more')
+  logOnce(parts.log, parts.dedupers.conflict, conflict, 'Conflicts of coin transfers over used nonces resolved')
   return hasTransfers
 }
 
@@ -70,7 +70,7 @@ async function checkPlaced(parts: WorkerParts, { head }: ChainView, depth: numbe
       memory.lackingSince.delete(transactionHash)
       return isMissing
     }
-    // The node has no block at this height. It may only be behind.
+    // The node has no block at this height. The node may only be behind other nodes.
     const since = memory.lackingSince.get(transactionHash) ?? performance.now()
     memory.lackingSince.set(transactionHash, since)
     return performance.now() - since >= parts.doubtPatience
@@ -78,7 +78,7 @@ async function checkPlaced(parts: WorkerParts, { head }: ChainView, depth: numbe
   const ids = displaced.map(({ id }) => id)
   if (displaced.length > 0) {
     await displaceTransfers(database, ids)
-    log.warn({ transfers: ids.length }, 'Chain reorganization; sending coin transfers of its lost blocks again')
+    log.warn({ transfers: ids.length }, 'Chain reorganization; sending the coin transfers of lost blocks again')
   }
   for (const { transactionHash } of displaced) {
     memory.sentAt.delete(transactionHash)
@@ -214,7 +214,7 @@ async function sendTransfers(parts: WorkerParts, view: ChainView, transfers: rea
 
 /** Number of rejections, one per block, until a payment is canceled. One node of several can be wrong. */
 const MAX_REJECTIONS = 10
-/** More gas than any chain needs for a transfer. Unused gas costs nothing. */
+/** Gas limit of an empty transaction, higher than any chain needs. Unused gas costs nothing. */
 const FILLER_GAS = 100_000n
 /** Returns true if the node rejects a transaction for its gas limit, at any price. */
 const isTooMuchGas = ({ message }: RpcError): boolean => /gas.?limit|intrinsic gas/i.test(message)

@@ -56,8 +56,8 @@ async function sweepAddress(
 ): Promise<string> {
   const { userId, address, nextNonce, suspended } = row
   const unswept = toUnits(row.unswept)
-  if (balance < unswept) return 'the chain has less there than was credited.'
-  // The suspended transfer is in the chain after all. It resumes once its coins are credited again.
+  if (balance < unswept) return 'The address has fewer coins on the chain than were credited.'
+  // The chain contains the suspended transfer after all. The transfer resumes after its coins are credited again.
   if (suspended && suspended.nonce < count) return ''
   const nonce = suspended?.nonce ?? Math.max(nextNonce, count)
   const recipient = suspended?.recipient ?? treasury.address
@@ -107,7 +107,7 @@ async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
   parts.memory.waitingTransfers = waiting.length
   const message = 'Suspended coin transfers wait: the chain has more coins at the addresses than were credited'
   const problem = { message, fields: { addresses: waiting.length, address: waiting[0] } }
-  const recovered = 'No suspended coin transfer waits any more'
+  const recovered = 'Suspended coin transfers resumed'
   logOnce(parts.log, parts.dedupers.suspended, waiting.length > 0 ? problem : undefined, recovered)
   return waiting.length > 0
 }

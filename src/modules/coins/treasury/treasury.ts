@@ -56,7 +56,7 @@ export interface WorkerParts {
 export const createTreasury = (key: string | undefined, vault: Pick<KeyVault, 'derive'>): RelayAccount =>
   createRelayAccount(key ?? toHex(vault.derive('treasury')))
 
-/** Balance and nonce of the treasury. `free`: wei that no signed transfer takes. */
+/** Balance and nonce of the treasury. `free`: wei that no signed transfer uses. */
 export type Treasury = { free: bigint; nextNonce: number }
 
 /** Reads the balance of the treasury. Returns `inDoubt` while the ledger lacks transactions of a treasury. */
@@ -117,7 +117,8 @@ export async function findCoinsAtEarlier(rpc: Rpc, { query }: Pick<Database, 'qu
 
 /** Logs coins at earlier treasuries, once at the start. Throws UNAVAILABLE. */
 export async function logEarlierTreasuries({ rpc, database, treasury, log }: WorkerParts): Promise<void> {
-  const message = 'Coins of users are at an earlier treasury; set CHAIN_TREASURY_KEY back until they are paid out'
+  const message =
+    'Coins of users are at an earlier treasury; restore the earlier CHAIN_TREASURY_KEY until these coins are paid out'
   for (const { address, held } of await findCoinsAtEarlier(rpc, database, treasury.address))
     log.error({ address, held: fromUnits(held), treasury: treasury.address }, message)
 }

@@ -18,11 +18,11 @@ export interface UnknownTransaction {
   hash: string
   to: string
   value: bigint
-  /** Amount that arrived: 0 if the recipient refused it. */
+  /** Amount that arrived. 0 if the recipient refused the coins. */
   arrived: bigint
   fee: bigint
   blockNumber: number
-  /** Undefined if the transaction is not a transfer that Annal signed. */
+  /** Signed bytes. Undefined if the transaction is not a transfer that Annal signed. */
   raw: Uint8Array | undefined
   claim?: { id: string; userId: string; amount: string; fee: string }
 }
