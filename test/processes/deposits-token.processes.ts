@@ -98,6 +98,6 @@ it('credits no deposits if the configured token is invalid or has too many decim
   await hasLogged('19 decimals, but the ledger has only 18')
   await waiting.stop()
   scene.watch({ token: user.address })
-  await hasLogged(`no ERC-20 token at ${user.address}`)
+  await hasLogged(`no ERC-20 token at the address in CHAIN_TOKEN_ADDRESS, ${user.address}`)
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })

@@ -234,7 +234,10 @@ describe('annal doctor', () => {
     const { of } = await doctor({ CHAIN_RPC_URL: node.url, ...deposits }, 'deposits')
     expect(of('deposits')).toMatchObject([
       { state: 'error', finding: expect.stringContaining('does not report a final block') },
-      { state: 'error', finding: expect.stringContaining(`no ERC-20 token at ${address}`) },
+      {
+        state: 'error',
+        finding: expect.stringContaining(`no ERC-20 token at the address in CHAIN_TOKEN_ADDRESS, ${address}`),
+      },
     ])
 
     const user = await app.newUser()
