@@ -121,7 +121,7 @@ export function createDatabase({
   })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
   const lists = createSemaphore({
-    places: Math.max(1, size - Math.max(1, Math.ceil(size * SHARE_WITHOUT_LISTS))),
+    slots: Math.max(1, size - Math.max(1, Math.ceil(size * SHARE_WITHOUT_LISTS))),
     queue: size * MAX_WAITING_LISTS,
     maxWait: LIST_WAIT_MS,
     name: 'Lists',

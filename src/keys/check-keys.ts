@@ -10,7 +10,7 @@ import type { Custody, EnvelopeCipher, KeyVault } from './key-types.ts'
 const PAGE = 500
 const firstPage = { first: NIL_UUID, limit: PAGE }
 const isFull = (rows: object[]) => rows.length > MOST_ROWS
-/** No encrypted text starts with this byte, so every text is stale and is read. */
+/** A prefix that no envelope has. With this prefix, every envelope counts as stale and is read. */
 const NO_PREFIX = Buffer.from([255])
 
 /**
@@ -83,15 +83,19 @@ export async function checkOwners(infrastructure: {
     const known = await isDeletedById(owners)
     for (const owner of owners) {
       const subject = toId('user', owner)
-      if (known.get(owner) === true) inconsistent.push({ subject, problem: 'deleted, but its key share still exists' })
-      if (!known.has(owner)) unknown.push({ subject, problem: 'the database has no such account' })
+      if (known.get(owner) === true)
+        inconsistent.push({ subject, problem: 'the account is deleted, but its key share still exists' })
+      if (!known.has(owner)) unknown.push({ subject, problem: 'the database does not contain this account' })
     }
     if (isFull(inconsistent) && isFull(unknown)) break
   }
   for await (const owners of chunk(vault.deletedOwners(), PAGE)) {
     for (const [owner, isDeleted] of await isDeletedById(owners))
       if (!isDeleted)
-        inconsistent.push({ subject: toId('user', owner), problem: 'marked as deleted in the vault only' })
+        inconsistent.push({
+          subject: toId('user', owner),
+          problem: 'the account is marked as deleted in the vault, but not in the database',
+        })
     if (isFull(inconsistent)) break
   }
   const deleted = 'Deleted accounts are deleted in the database and in the key vault. A running server repairs this.'

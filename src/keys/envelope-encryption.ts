@@ -1,6 +1,6 @@
 /**
- * Envelope encryption with AES-256-GCM for secrets in the database and custodial private keys. Each has a data key,
- * which the key vault wraps. A ciphertext consists of nonce, tag and encrypted bytes.
+ * Envelope encryption with AES-256-GCM for secrets in the database and custodial private keys. Each secret has a data
+ * key, which the key vault wraps. A ciphertext consists of nonce, tag and encrypted bytes.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { LostKeyError } from '../shared/errors.ts'
@@ -27,7 +27,7 @@ export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffe
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
-/** Decrypts the result of `seal`. Throws LostKeyError if the bytes, the key or the context are not the same. */
+/** Decrypts the result of `seal`. Throws LostKeyError if the bytes, the key or the context differ. */
 export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
   try {
@@ -43,7 +43,7 @@ export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Bu
 }
 
 /**
- * Creates a cipher with one 32-byte key for short-lived texts. Separate data keys would cost more than they protect.
+ * Creates a cipher with one 32-byte key for short-lived texts, for which separate data keys would cost too much.
  */
 export const createLocalCipher = (key: Uint8Array): LocalCipher => ({
   seal: (text, context) => seal(key, Buffer.from(text), context).toString('base64'),
@@ -115,10 +115,10 @@ export function createEnvelopeCipher({ vault }: { vault: KeyVault }): EnvelopeCi
 }
 
 type Awaitable<T> = T | Promise<T>
-/** Operations on the chain's curve. Asynchronous, so that their library can be loaded on first use. */
+/** Cryptography on the elliptic curve of the chain. Asynchronous, so that the library can be loaded on first use. */
 interface KeyPairs {
   createKeyPair(): Awaitable<{ address: string; privateKey: Uint8Array }>
-  /** EIP-191 personal_sign, 0x-prefixed. */
+  /** Signs a text with EIP-191 personal_sign. The signature is 0x-prefixed. */
   signText(privateKey: Uint8Array, text: string): Awaitable<string>
   signCoins(privateKey: Uint8Array, plans: readonly CoinPlan[]): Awaitable<SignedCoins[]>
 }

@@ -10,7 +10,7 @@ import { DomainError, isUnavailable } from '../shared/errors.ts'
 import { type IdPrefix, NIL_UUID, toId } from '../shared/ids.ts'
 import type { Custody, EnvelopeCipher, KeyRing } from './key-types.ts'
 
-/** A page contains rows that need no change too, so it costs the same at any progress. */
+/** Parameters of a page. Pages also contain rows that need no change, so all pages cost the same. */
 const page = { after: uuid, limit: int }
 
 const keyColumns = { user_id: uuid, is_stale: boolean, version: smallint, vault_key_id: text, wrapped_data_key: bytes }
@@ -54,7 +54,7 @@ const sealedText = (
   ...{ title, prefix, contextOf },
   /** SQL that counts the envelopes with a prefix. */
   countSql: `(select count(*) from ${table} where substring(${column} from 1 for octet_length($prefix)) = $prefix)::int`,
-  /** `envelope` is null if the current key, whose envelopes start with `currentPrefix`, wraps it already. */
+  /** Reads a page. `envelope` is null if the current key, whose envelopes start with `currentPrefix`, wraps it already. */
   page: statement(
     `sealed_page_${column}`,
     { parameters: { ...page, currentPrefix: bytes }, columns: { id: uuid, envelope: orNull(bytes) } },
@@ -107,7 +107,7 @@ const countAll = statement(
 )
 
 const recordRotation = statement(
-  'keys_note_rotation',
+  'keys_record_rotation',
   { parameters: { currentKey: text } },
   `with rotation as (select 1),
    ${auditSql({ from: 'rotation', user: 'null', action: 'keys.rotated', subject: '$currentKey' })}
@@ -133,7 +133,7 @@ interface Dependencies {
 const PAGE = 500
 /** Number of rows that are written at once. */
 const CONCURRENCY = 8
-/** Running servers use the new key after a second. Another pass finds what they wrapped until then. */
+/** Running servers use the new key after a second. Another pass rewraps the rows that they wrote until then. */
 const BETWEEN_PASSES_MS = 1_500
 const MAX_PASSES = 5
 const MAX_TRIES = 20
@@ -166,7 +166,7 @@ async function attempt(rewrap: () => Promise<Outcome>, isUnchanged: () => Promis
   try {
     return await rewrap()
   } catch (error) {
-    // The row may be intact if a dependency is unavailable.
+    // While a dependency is unavailable, the row may be intact.
     if (isUnavailable(error)) throw error
     return (await isUnchanged()) ? (error as Error) : 'changed'
   }
@@ -182,7 +182,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
       const old = { version: row.version, vaultKeyId: row.vault_key_id, wrappedDataKey: before }
       const wrapping = { user, before, ...(await custody.rewrap(user, old)) }
       if ((await database.query(replaceKey, wrapping)).length > 0) return 'rewrapped'
-      // The account was deleted in the meantime, and rewrapping created a key share again.
+      // The account was deleted during the rotation, and rewrapping created its key share again.
       if ((await find()).length === 0) await custody.forget(user)
       return 'changed'
     }
@@ -284,7 +284,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
       const used = (await status()).keys.filter(({ isCurrent, total }) => !isCurrent && total > 0)
       if (used.length > 0) {
         const rows = used.map(({ id, total }) => `${id} wraps ${total}`).join(', ')
-        throw new DomainError('CONFLICT', `Earlier keys are still needed: ${rows}. Rotate first.`)
+        throw new DomainError('CONFLICT', `Earlier keys are still needed: ${rows}. Rotate the keys first.`)
       }
       return keyRing.destroyEarlier()
     },

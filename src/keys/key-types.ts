@@ -10,7 +10,7 @@ export interface WrappedKey {
  */
 export interface KeyVault {
   wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
-  /** Throws LostKeyError if the bytes were not wrapped by `keyId` for this context. */
+  /** Unwraps a data key. Throws LostKeyError if `keyId` did not wrap the bytes for this context. */
   unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Wraps a key for an owner. Creates the owner's key share if there is none. */
   wrapFor(owner: string, dataKey: Uint8Array, context: string): Promise<WrappedKey>
@@ -84,9 +84,9 @@ export interface Custody {
 
 /** Encrypts small secrets, each with its own data key. The key vault wraps the data keys. */
 export interface EnvelopeCipher {
-  /** `context` names owner, purpose and version. It is authenticated, so ciphertexts cannot be exchanged. */
+  /** Encrypts a secret. `context` contains owner, purpose and version, so that ciphertexts cannot be exchanged. */
   seal(text: string, context: string): Promise<Uint8Array>
-  /** Throws LostKeyError if the bytes were not encrypted for this context, or their key is lost. */
+  /** Decrypts a secret. Throws LostKeyError if it was not encrypted for this context, or its key is lost. */
   open(sealed: Uint8Array, context: string): Promise<string>
   /** Wraps the data key of the same ciphertext with the vault's current key. Throws LostKeyError. */
   rewrap(sealed: Uint8Array, context: string): Promise<Uint8Array>
@@ -96,15 +96,15 @@ export interface EnvelopeCipher {
 
 /** Encrypts short-lived texts with one key of this installation. */
 export interface LocalCipher {
-  /** Returns base64. `context` is authenticated. */
+  /** Encrypts a text, and returns base64. `context` is authenticated. */
   seal(text: string, context: string): string
-  /** Throws LostKeyError if the text was not encrypted for this context. */
+  /** Decrypts a text. Throws LostKeyError if the text was not encrypted for this context. */
   open(sealed: string, context: string): string
 }
 
 /** Hashes passwords with argon2id behind a bounded queue. */
 export interface PasswordHasher {
-  /** Throws UNAVAILABLE if the queue is full. */
+  /** Hashes a password. Throws UNAVAILABLE if the queue is full. */
   hash(password: string): Promise<string>
   /** Verifies a password. Takes the same time for an unknown account (`encoded` is undefined). Throws UNAVAILABLE. */
   verify(encoded: string | undefined, password: string): Promise<boolean>

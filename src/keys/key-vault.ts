@@ -110,7 +110,7 @@ function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn
       }))
       hexes.push(...found.sort((a, b) => b.createdAt - a.createdAt).map(({ path }) => readKey(path)))
     }
-    // If the operator moved the key from the file to the environment, the key in the file is an earlier one.
+    // If the operator moved the key from the file to the environment, the key in the file is an earlier key.
     if (!usesFiles && existsSync(file)) hexes.push(readKey(file))
     const keys = new Map(hexes.map(toRingKey).map((each) => [each.id, each]))
     return [...keys.values()] as [RingKey, ...RingKey[]]
@@ -271,7 +271,7 @@ export function createLocalKeyVault({
   const keysDir = join(dir, 'keys')
   const assertOwn = () => {
     if (id !== undefined && readVaultId(dir) !== id)
-      throw unavailable('The key vault', new Error(`The folder ${keysDir} is not the one of this installation.`))
+      throw unavailable('The key vault', new Error(`The folder ${keysDir} does not belong to this installation.`))
   }
   const ring = openKeyRing(source, assertOwn)
   const { find, findOrCreate, isDeleted, ...keyShares } = openKeyShares(dir, assertOwn)

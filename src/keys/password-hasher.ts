@@ -8,11 +8,11 @@ import type { PasswordHasher } from './key-types.ts'
 /** The library's `Algorithm.Argon2id`. Type stripping does not support its const enum. */
 const ARGON2ID = 2
 
-/** Memory of a hash, in KiB. OWASP's second recommendation has less. */
+/** Memory per hash, in KiB. More than OWASP's second recommendation. */
 const MEMORY_COST = 65_536
 
-/** Each hash takes 64 MiB and a core. Two run at once, or one if two would leave no core for other work. */
-const placesOn = (processors: number) => Math.max(1, Math.min(2, processors - 1))
+/** Number of concurrent hashes: two, or one if two would leave no core free. Each hash needs 64 MiB and a core. */
+const slotsOn = (processors: number) => Math.max(1, Math.min(2, processors - 1))
 
 /** A hasher that reports the load of its queue. */
 export type WatchedHasher = PasswordHasher & { load(): QueueLoad }
@@ -24,7 +24,7 @@ export function createPasswordHasher({
 } = {}): WatchedHasher {
   const options = { algorithm: ARGON2ID, memoryCost, timeCost: 2, parallelism: 1 } as const
   const queued = createSemaphore({
-    ...{ name: 'Signing in', places: placesOn(processors), queue: 120, maxWait: 30_000 },
+    ...{ name: 'Signing in', slots: slotsOn(processors), queue: 120, maxWait: 30_000 },
     reject: () => unavailable('Signing in'),
   })
 

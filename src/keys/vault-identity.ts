@@ -46,7 +46,7 @@ export async function assertVaultBelongs(
   )
 }
 
-/** Finds keys that wrap keys of accounts and are neither held nor abandoned. Each costs one index lookup. */
+/** Finds keys that wrap keys of accounts, but are neither in the vault nor abandoned. One index lookup per key. */
 const findMissingKeys = statement(
   'vault_missing',
   { parameters: { held: arrayOf(text), abandonedPrefix: text }, columns: { id: text, accounts: int } },
@@ -103,7 +103,7 @@ export function createVaultCheck(database: Queryable, dir: string, id: string): 
   return async () => {
     if ((await readFile(vaultIdFile(dir), 'utf8')).trim() !== id) return false
     if (await hasAnyShare(dir, owners)) return true
-    // The sampled accounts may have been deleted.
+    // The sampled accounts may have been deleted since. Sample other accounts.
     owners = await readSampleOwners(database)
     return owners.length === 0 || (await hasAnyShare(dir, owners)) || (await isAbandoned(database, KEY_SHARES))
   }
@@ -119,7 +119,7 @@ export async function assertKeysHeld(database: Queryable, keyRing: KeyIds, dir: 
   if (missing.length === 0) return
   throw new Error(
     `The key vault in ${join(dir, 'keys')} lacks keys that wrap the keys of accounts: ${listKeys(missing)}. Restore the newest backup of ANNAL_DIR/keys, ` +
-      `or name them in KEY_ENCRYPTION_KEY_PREVIOUS. If a key is lost for good, run: annal keys abandon ${missing[0]!.id}`,
+      `or add them to KEY_ENCRYPTION_KEY_PREVIOUS. If a key is lost permanently, run: annal keys abandon ${missing[0]!.id}`,
   )
 }
 
@@ -128,7 +128,7 @@ export async function assertKeySharesHeld(database: Queryable, dir: string): Pro
   if (!(await lacksKeyShares(database, dir)) || (await isAbandoned(database, KEY_SHARES))) return
   throw new Error(
     `The folder ${join(dir, 'keys', 'counterparts')} is empty or belongs to another installation: it has none of the key shares of this database's accounts. ` +
-      `Mount or restore the newest backup of ANNAL_DIR/keys. If they are lost for good, run: annal keys abandon ${KEY_SHARES}`,
+      `Mount or restore the newest backup of ANNAL_DIR/keys. If they are lost permanently, run: annal keys abandon ${KEY_SHARES}`,
   )
 }
 

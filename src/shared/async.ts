@@ -37,7 +37,7 @@ export const undefinedIf =
 /** Timeout of a check of a folder, in milliseconds. A network file system that is offline never answers. */
 const CHECK_TIMEOUT_MS = 2_000
 
-/** Returns a check that is false after two seconds or an error. One check runs at a time: one that hangs blocks a thread. */
+/** Returns a check that is false after an error or two seconds. Checks run one at a time, because each can block a thread. */
 export function boundedCheck(check: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<boolean> | undefined
   return () => {
@@ -76,10 +76,10 @@ export async function* chunk<T>(items: AsyncIterable<T>, size: number): AsyncGen
 }
 
 interface Keyset<Row, Key> {
-  /** Smaller than every key. */
+  /** Start of a read: sorts before every key. */
   first: Key
   limit: number
-  /** Returns up to `limit` rows with greater keys than `after`, sorted by key. */
+  /** Returns up to `limit` rows whose keys are greater than `after`, sorted by key. */
   read: (after: Key, limit: number) => Promise<Row[]>
   keyOf: (row: Row) => Key
 }
@@ -105,7 +105,7 @@ export async function readAtMost(
   let size = 0
   for await (const bytes of stream) {
     size += bytes.length
-    if (size > maxBytes) throw new Error(`answered with more than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`)
     chunks.push(bytes)
   }
   return Buffer.concat(chunks)

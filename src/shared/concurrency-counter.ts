@@ -1,6 +1,6 @@
 /**
- * Limits what all processes together have open, such as streams and bytes of uploads. A process acquires an amount of a
- * subject before using it, and renews its entry every 20 seconds. Without renewal, an entry expires after a minute.
+ * Limits concurrent use over all processes, such as open streams and bytes of uploads. A process acquires an amount
+ * before it uses the amount, and renews its entry every 20 seconds. Without renewal, an entry expires after a minute.
  */
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/database-types.ts'
@@ -10,7 +10,7 @@ import type { Log } from './log.ts'
 /** Seconds after which an entry expires unless it is renewed. */
 const ENTRY_SECONDS = 60
 
-/** Entry of this process in `holders`. */
+/** SQL of the entry of this process in the column `holders`. */
 const entrySql = (amount: string) =>
   `jsonb_build_object($process, jsonb_build_object('amount', ${amount}, 'until', extract(epoch from now()) + $seconds))`
 
@@ -20,7 +20,7 @@ const ofOthersSql = (what: string) =>
     where (held->>'until')::float8 > extract(epoch from now()))`
 
 const othersSql = ofOthersSql(`coalesce(jsonb_object_agg(process, held), '{}')`)
-/** The wanted amount, or the rest of the maximum if it is smaller. */
+/** SQL of the acquired amount: the wanted amount, or the rest of the maximum if the rest is smaller. */
 const grantedSql = `least($wanted, $max - ${ofOthersSql(`coalesce(sum((held->>'amount')::bigint), 0)::bigint`)})`
 
 /**
@@ -61,7 +61,7 @@ const deleteExpired = statement(
 interface Acquisition {
   max: number
   needed: number
-  /** Default: `needed`. */
+  /** Maximum amount to acquire. Default: `needed`. */
   wanted?: number
 }
 
@@ -106,7 +106,7 @@ export function createConcurrencyCounter({ database, log }: { database: Pick<Dat
         if (!hasRoomHere(subject, acquisition)) return 0
         const { max, needed, wanted = needed } = acquisition
         const before = heldOf(subject)
-        // A failed statement may have been executed. The next renewal corrects the entry.
+        // The database may have executed the statement even if it fails. The next renewal corrects the entry.
         held.set(subject, before)
         const [acquired] = await database.query(acquireAmount, {
           ...{ subject, process, max: String(max), seconds: ENTRY_SECONDS },
@@ -118,11 +118,11 @@ export function createConcurrencyCounter({ database, log }: { database: Pick<Dat
           return 0
         }
         const granted = Number(acquired.amount) - before
-        // Other amounts may have been released meanwhile.
+        // A concurrent release may have changed the held amount.
         held.set(subject, heldOf(subject) + granted)
         return granted
       }),
-    /** Releases an amount for the other processes. Never throws: a failed release is repeated by the next renewal. */
+    /** Releases an amount for the other processes. Never throws: the next renewal repeats a failed release. */
     async release(subject: string, amount: number) {
       held.set(subject, heldOf(subject) - amount)
       await write([subject]).catch((err: unknown) =>

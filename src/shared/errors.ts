@@ -22,7 +22,7 @@ export const errorMeanings = {
   INCORRECT_LOGIN_CREDENTIALS: 'No account has this e-mail address and password.',
   INSUFFICIENT_FUND:
     'The wallet balance is too low for the order. See `extensions.required`, `available` and `missing` for the amounts.',
-  INSUFFICIENT_STORAGE: 'There is no room for the file. Nothing was charged.',
+  INSUFFICIENT_STORAGE: 'The storage is full, so the file was not stored. Nothing was charged.',
   INTERNAL: 'A bug in the service. The log contains the error with the request ID of the response.',
   INVALID_NETWORK_APP_NAME: 'No network app has this name or ID.',
   INVALID_TOKEN: 'The mailed link is invalid, expired or already used.',
@@ -33,12 +33,12 @@ export const errorMeanings = {
   ORDER_EXPIRED: 'The order was not confirmed in time.',
   PARSE_ERROR: 'The JSON, form or GraphQL document of the request is malformed.',
   PAYLOAD_TOO_LARGE: 'The request is larger than the limit.',
-  PERMISSION_DENIED: 'Only an administrator may do this.',
+  PERMISSION_DENIED: 'The operation is restricted to administrators.',
   PERSISTED_QUERY_ID_REQUIRED:
-    'This service executes only the documents of its operator. Send the ID of a document instead of its text.',
-  PERSISTED_QUERY_NOT_FOUND: 'No document with this ID is stored. Send the ID together with the document.',
+    'This service executes only stored GraphQL documents. Send the ID of a stored document instead of a text.',
+  PERSISTED_QUERY_NOT_FOUND: 'No GraphQL document with this ID is stored. Send the ID together with the document.',
   PERSISTED_QUERY_NOT_IN_LIST:
-    'This service executes only the documents of its operator, and this document is not in its list.',
+    'This service executes only GraphQL documents from the list of its operator. This document is not in the list.',
   PRICE_EXCEEDS_MAX_COST: 'The price is higher than the maximum cost of the request.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   THROTTLED: 'Too many requests. Retry after `extensions.retryAfter` seconds.',
@@ -95,7 +95,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Data cannot be decrypted: its key is lost, or the bytes were changed. No retry helps. Not used for an unavailable vault. */
+/** The error of data that cannot be decrypted, because its key is lost or its bytes were changed. A retry fails too. */
 export class LostKeyError extends Error {
   override readonly name = 'LostKeyError'
   /** True if the key was destroyed on purpose. No backup may restore it. */
@@ -118,7 +118,7 @@ export class RejectedRecipientError extends NonRetryableError {
   readonly status: number | undefined
 
   constructor(status: number | undefined) {
-    super(`The mail server refuses the recipient for good (${status ?? 'unknown'}).`)
+    super(`The mail server permanently rejects the recipient (${status ?? 'unknown'}).`)
     this.status = status
   }
 }
@@ -139,7 +139,7 @@ export const authenticationFailed = () =>
 export const notAssetOwner = () =>
   new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
 
-/** The error for a resource that does not exist or that the caller may not see. Callers must not see a difference. */
+/** The error for a resource that does not exist or that the caller may not see. Both cases must look the same. */
 export const notFound = (what: string) => new DomainError('NOT_FOUND', `${what} not found.`)
 
 /** Returns the first field with its problem. Some clients show only this line. */
@@ -172,7 +172,7 @@ export const isNotFound = hasCode('NOT_FOUND')
 export const isFull = hasCode('INSUFFICIENT_STORAGE')
 
 export const insufficientStorage = (cause: unknown) =>
-  new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {
+  new DomainError('INSUFFICIENT_STORAGE', 'The storage is full, so the file was not stored. Nothing was charged.', {
     retryAfter: 60,
     cause,
   })

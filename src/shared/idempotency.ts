@@ -35,8 +35,8 @@ interface Fingerprint {
 }
 
 /**
- * Finds a key. The wait of its writer for the synchronous standbys may have been cancelled. The message in the write-ahead
- * log makes this statement wait for them, so the key is replicated before it is used.
+ * Finds an idempotency key. Its writer may not have waited for the synchronous standbys. The message in the write-ahead
+ * log makes this statement wait for the standbys, so that the key is replicated before it is used.
  */
 const findKey = statement(
   'idempotency_find',
@@ -44,22 +44,22 @@ const findKey = statement(
   `select payload_hash, result, answer
    from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0)) where scope = $scope`,
 )
-/** Stores the key of a request that changed nothing. Returns no row if the key exists. */
+/** Stores the idempotency key of a request that changed nothing. Returns no row if the key exists. */
 const rememberKey = statement(
-  'idempotency_remember',
+  'idempotency_insert',
   { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
   `insert into idempotency_keys (scope, payload_hash, result) values ($scope, $payloadHash, $result)
    on conflict (scope) do nothing returning true as kept`,
 )
-/** Stores the encrypted response beside its key. */
+/** Stores the encrypted response with its idempotency key. */
 const insertAnswer = statement(
-  'idempotency_keep',
+  'idempotency_store_response',
   { parameters: { scope: bytes, answer: text } },
   'update idempotency_keys set answer = $answer where scope = $scope',
 )
 /** Stores the encrypted response, up to `most` bytes per hour and `subject`. */
 const insertFreeAnswer = statement(
-  'idempotency_keep_free',
+  'idempotency_store_free_response',
   { parameters: { scope: bytes, answer: text, subject: text, most: int } },
   `with counted as (
      insert into limits as l (key, window_end, count) values ($subject, now() + interval '1 hour', octet_length($answer))
@@ -86,8 +86,8 @@ const canonical = (value: unknown): string =>
   ) ?? ''
 
 /**
- * SQL condition: a user sent the key, or created their account with it. Keys of other users may name a resource that this
- * user once owned, such as a file that was registered again. `user`: SQL of a UUID.
+ * SQL condition that a user sent the idempotency key, or created their account with it. `user`: SQL of a UUID. The result
+ * of another user's key can also be a resource of this user, such as a file that was registered again.
  */
 export const sentBySql = (user: string) => `(
   scope between uuid_send(${user}) and uuid_send(${user}) || decode(repeat('ff', 32), 'hex')
@@ -95,12 +95,12 @@ export const sentBySql = (user: string) => `(
     and substring(scope from 1 for ${SENDER_BYTES}) = '\\x${noSender.toString('hex')}'::bytea)
 )`
 
-/** Parameter types of a statement with `rememberSql`. */
+/** Types of the parameters that `rememberSql` adds to a statement. */
 export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 
 /**
- * Returns the CTE of a write that stores the key. `result`: SQL of the result's ID. `from`: CTE with a row if the effect
- * happened. `given`: returns the SQL of a parameter.
+ * Returns a CTE that stores the idempotency key of a write. `result`: SQL of the result's ID. `from`: CTE with a row if
+ * the write had an effect. `given`: returns the SQL of a parameter.
  */
 export const rememberSql = (result: string, from: string, given = (name: string) => `$${name}`) => `
   inserted_idempotency_key as (
@@ -121,7 +121,7 @@ function scopeOf(actor: Actor, key: string, payloadHash: Buffer): Buffer {
 const isLocked = (error: unknown) =>
   error instanceof DomainError && error.code === 'CONFLICT' && error.retryAfter !== undefined
 const inUse = (cause: unknown) =>
-  new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The request with this idempotency key is still being carried out.', {
+  new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The first request with this idempotency key is still running.', {
     retryAfter: 1,
     cause,
   })
@@ -146,7 +146,7 @@ export interface IdempotentContext {
 type KeyContext = Pick<IdempotentContext, 'database' | 'idempotency'>
 type ResponseContext = Omit<IdempotentContext, 'actor'>
 
-/** Returns the result of an earlier request with this key, and marks this request as its replay. */
+/** Returns the result of an earlier request with this idempotency key, and marks this request as a replay. */
 async function findResult({ database, idempotency }: KeyContext, fingerprint: Fingerprint) {
   const [row] = await database.query(findKey, { scope: fingerprint.scope })
   if (!row) return undefined
@@ -157,12 +157,12 @@ async function findResult({ database, idempotency }: KeyContext, fingerprint: Fi
   return row.result
 }
 
-/** Returns whether the user has used this key before, for any request. */
+/** Returns whether the user has used this idempotency key before, for any request. */
 export const isKnownKey = async ({ database, idempotency: { key } }: KeyContext, actor: UserActor): Promise<boolean> =>
   key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
 
 /**
- * Runs `work` unless this key was used before. Returns the ID of the result. The statement of `work` that has the effect
+ * Runs `work` unless the idempotency key was used before. Returns the ID of the result. The statement with the effect
  * also writes the key, with `idempotencyParams`. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.
  */
 export async function once(
@@ -191,13 +191,13 @@ export async function once(
   }
 }
 
-/** Parameters of a statement with `rememberSql`. Both are null if the caller sent no key. */
+/** Parameters that `rememberSql` adds to a statement. Both are null if the caller sent no idempotency key. */
 export const idempotencyParams = ({ idempotency: { fingerprint } }: Pick<IdempotentContext, 'idempotency'>) => ({
   scope: fingerprint?.scope ?? null,
   payloadHash: fingerprint?.payloadHash ?? null,
 })
 
-/** Stores the key of a request that changed nothing. Returns the stored result, which may be that of a concurrent request. */
+/** Stores the idempotency key of a request that changed nothing. Returns its result, or that of a concurrent request. */
 export async function remember(context: KeyContext, result: string): Promise<string> {
   const { fingerprint } = context.idempotency
   context.idempotency.isFree = true
@@ -206,7 +206,7 @@ export async function remember(context: KeyContext, result: string): Promise<str
   return (written ? undefined : await findResult(context, fingerprint)) ?? result
 }
 
-/** Returns the REST body of the first response to this key, or undefined if it was not stored. */
+/** Returns the REST body of the first response to this idempotency key. Undefined if the body was not stored. */
 export async function recallAnswer({ database, idempotency, ...context }: ResponseContext): Promise<unknown> {
   if (!idempotency.fingerprint) return undefined
   const { scope } = idempotency.fingerprint
@@ -215,7 +215,7 @@ export async function recallAnswer({ database, idempotency, ...context }: Respon
   try {
     return JSON.parse(context.idempotencySecrets.answers.open(row.answer, scope.toString('hex')))
   } catch (error) {
-    // The encryption key was rotated away. The caller reads the resource again.
+    // The encryption key of the stored response was destroyed. The caller reads the resource again.
     if (error instanceof LostKeyError) return undefined
     throw error
   }

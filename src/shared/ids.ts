@@ -39,7 +39,7 @@ export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 export const newUuid = (): string => v7()
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-/** Pairs of base-32 digits, by their ten bits. */
+/** Pairs of base-32 digits. The index is the ten bits that a pair encodes. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`)
 
 /** Values of hexadecimal digits, by their character codes. */
@@ -49,7 +49,7 @@ const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(St
 export function toId(prefix: IdPrefix, uuid: string): string {
   const nibble = (at: number) => NIBBLES[uuid.charCodeAt(at)]!
   let id = PAIRS[(nibble(0) << 4) | nibble(1)]!
-  // The other 120 bits are six groups of 20 bits: five hexadecimal digits, or four base-32 digits.
+  // The last 120 bits of the UUID are six groups of 20 bits: five hexadecimal digits, or four base-32 digits.
   let bits = 0
   let digits = 0
   for (let at = 2; at < uuid.length; at++) {

@@ -16,23 +16,22 @@ export const MAX_JSON_DEPTH = 16
 
 const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
 
-export const numberProblem = 'This number cannot be held without changing it. Send it as text.'
+export const numberProblem = 'This number cannot be stored exactly. Send it as text.'
 
 /** Placeholder for a number that a double would change. Input cannot contain this text. */
 const INEXACT = '\0inexact number'
 export const isInexact = (value: unknown) => value === INEXACT
 
-/** Keys and indices of a value, outermost first. */
+/** Path to a value: object keys and list indices, outermost first. */
 type Path = readonly (string | number)[]
 
-/** A problem and its path. Does not contain the value, because errors are logged. */
+/** A problem of a value, and the path to the value. Excludes the value itself, because errors are logged. */
 interface JsonProblem {
   path: Path
   message: string
 }
 
-const unicodeProblem =
-  'Unpaired surrogates, and bytes that are no UTF-8, are not allowed: this is not valid Unicode text.'
+const unicodeProblem = 'Unpaired surrogates and invalid UTF-8 are not allowed: the text is not valid Unicode.'
 
 /** Returns the reason why a text cannot be stored, or undefined. */
 export function textProblem(text: string): string | undefined {
@@ -42,7 +41,7 @@ export function textProblem(text: string): string | undefined {
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i
 
-/** Returns the significant digits and the exponent of the last one, in the same form for all notations of a number. */
+/** Returns the significant digits and the exponent of the last digit, in the same form for all notations of a number. */
 function magnitude(literal: string): string {
   const [, whole = '', decimals = '', exponent = '0'] = DECIMAL.exec(literal) ?? []
   const digits = (whole + decimals).replace(/^0+/, '')
@@ -50,7 +49,7 @@ function magnitude(literal: string): string {
   return `${significant}e${Number(exponent) - decimals.length + digits.length - significant.length}`
 }
 
-/** A double preserves all decimals of this many digits, except very small ones. */
+/** Number of significant digits that a double always preserves, except for very small numbers. */
 const SAFE_DIGITS = 15
 const SMALLEST_SAFE = 1e-300
 
@@ -78,7 +77,7 @@ const markInexact = (token: string) => (NUMBER.test(token) && !isExact(token) ? 
 export const parseJson = (text: string): unknown =>
   JSON.parse(SUSPICIOUS.test(text) ? text.replace(TOKENS, markInexact) : text)
 
-/** Maximum number of values in a JSON text. Parsing as many takes a millisecond. */
+/** Maximum number of values in a JSON text. Parsing this number of values takes a millisecond. */
 export const MAX_JSON_VALUES = 20_000
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Array.from('"\\,[{', (character) => character.charCodeAt(0))
@@ -151,7 +150,7 @@ function problemOf(value: unknown): string | undefined {
 /** Returns the problem of a value that is stored as JSON. JSON would store a file as an empty object. */
 const problemInJson = (value: unknown) =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
-    ? 'A file cannot stand here.'
+    ? 'A file is not allowed here.'
     : problemOf(value)
 
 const keyProblem = (key: string) => (key === '__proto__' ? 'A key may not be "__proto__".' : textProblem(key))
@@ -203,7 +202,7 @@ export const describeProblem = ({ path, message }: JsonProblem) =>
 
 /** Validates the variables of a GraphQL operation. Throws VALIDATION_FAILED with the first problem. */
 export function assertVariables(variables: object): void {
-  // A value may be in a nested input object. Only the levels of the value itself are limited.
+  // Counts only the levels of the value itself, not the levels of the input objects around it.
   const problem = findProblem(variables, MAX_JSON_DEPTH + 3)
   if (!problem) return
   const [argument = '', name, ...rest] = problem.path
@@ -216,7 +215,7 @@ export function assertVariables(variables: object): void {
 /** Returns the number of characters, not of UTF-16 units. */
 export const length = (text: string) => [...text].length
 
-/** A schema with a rule that returns the problem of a value. */
+/** Adds a rule to a schema. The rule returns the problem of a value, or undefined. */
 export const checked = <Output, Input>(
   schema: z.ZodType<Output, Input>,
   problemOf: (value: Output) => string | undefined,
@@ -305,7 +304,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown):
   throw validationFailed(fieldErrors(result.error))
 }
 
-/** Validates input for a quote. Returns the valid fields, and the error of the others. */
+/** Validates input for a quote. Returns the valid fields, and the error of the invalid fields. */
 export function inspect<Schema extends z.ZodObject>(
   schema: Schema,
   input: object,

@@ -36,7 +36,7 @@ export function rateLimitKeys(actor: Actor): string[] {
 
 /**
  * Counts a hit in a fixed window that starts with the first hit. The row lock gives concurrent hits different counts. Hits
- * that arrive together are one statement, so that the wait for the lock uses one connection. Rejected hits do not add up.
+ * that arrive together are one statement, so that the wait for the lock uses one connection. Rejected hits do not accumulate.
  */
 const countHit = joinedStatement(
   'rate_limit_hit',
@@ -59,7 +59,7 @@ const countHit = joinedStatement(
    from counted c join turns t using (key)`,
 )
 
-/** Returns the windows that are full, with the seconds until they end. `position`: index in the parameters, from 1. */
+/** Returns the rate limits that are reached, with the seconds until their windows end. `position`: index, from 1. */
 const findFull = statement(
   'rate_limit_find',
   { parameters: { keys: arrayOf(text), maxima: arrayOf(int) }, columns: { position: int, retry_after: int } },
@@ -69,9 +69,9 @@ const findFull = statement(
 )
 
 const DELETED_AT_ONCE = 1_000
-/** Deletes some ended windows. Does not return their keys, because a key may contain an address. */
+/** Deletes some counters of ended windows. Does not return their keys, because a key may contain an address. */
 const deleteEnded = statement(
-  'rate_limit_sweep',
+  'rate_limit_delete_ended',
   { parameters: { limit: int }, columns: { deleted: boolean } },
   `delete from limits where key in (
      select key from limits where window_end < now() - interval '1 minute' limit $limit for update skip locked
@@ -108,7 +108,7 @@ export function createRateLimiter(deps: { database: Database; meter: Meter; limi
       const [hit] = await database.query(countHit, { key: `${name}:${subject}`, seconds, max })
       if (hit!.count > max) throw reject(name, hit!.retry_after)
     },
-    /** Deletes windows that have ended. */
+    /** Deletes the counters of windows that have ended. */
     async deleteExpired() {
       while ((await database.query(deleteEnded, { limit: DELETED_AT_ONCE })).length === DELETED_AT_ONCE);
     },
@@ -153,15 +153,15 @@ export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Li
   }
 }
 
-/** The caller of an operation, and the number of places that the operation takes. */
+/** The caller of an operation, and the number of semaphore slots that the operation needs. */
 export interface Holder {
-  /** Account, address and service. Each key has a share of its own. Without keys, only the total is limited. */
+  /** Account, address and service of the caller. Each key has its own limit. Without keys, only the total is limited. */
   keys?: readonly string[]
-  /** Default: 1. */
+  /** Number of slots. Default: 1. */
   size?: number
 }
 
-/** Runs a limited number of operations at once. Others wait in a queue. Throws if the queue is full or the wait is too long. */
+/** Limits how many operations run at once. The others wait in a queue. Throws if the queue is full or the wait is too long. */
 export interface Semaphore {
   <T>(work: () => Promise<T>, holder?: Holder): Promise<T>
   /** Returns whether an operation would start immediately. */
@@ -173,8 +173,8 @@ type LimitOfKey = number | ((key: string) => number)
 
 interface SemaphoreOptions {
   /** Maximum number of running operations. Default: unlimited. */
-  places?: number
-  /** Maximum number of places of one key. An operation that is larger runs alone. Default: unlimited. */
+  slots?: number
+  /** Maximum number of slots of one key. An operation that needs more slots runs alone. Default: unlimited. */
   perKey?: LimitOfKey
   /** Maximum number of waiting operations. */
   queue: number
@@ -193,7 +193,7 @@ interface Waiter extends Required<Holder> {
   start(): void
 }
 
-/** Number of places and waiting operations of a key, and the order number of its last start. */
+/** Used slots and waiting operations of a key, and the sequence number of its last start. */
 interface KeyState {
   held: number
   waiting: number
@@ -204,11 +204,11 @@ const noState: Readonly<KeyState> = { held: 0, waiting: 0, servedAt: 0 }
 const limitFor = (key: string, limit: LimitOfKey) => (typeof limit === 'number' ? limit : limit(key))
 
 /**
- * Creates a semaphore. A free place goes to the caller whose keys hold the fewest places, then to the caller that was
- * served least recently, then to the one that waits longest. Operations of one caller start in order.
+ * Creates a semaphore. The next free slot is assigned to the caller with the fewest slots. Among equal callers, the one
+ * that was served least recently is first, then the one that waits longest. Operations of one caller start in order.
  */
 export function createSemaphore(options: SemaphoreOptions): Semaphore {
-  const { places = Number.POSITIVE_INFINITY, perKey = Number.POSITIVE_INFINITY, queue, maxWait, name } = options
+  const { slots = Number.POSITIVE_INFINITY, perKey = Number.POSITIVE_INFINITY, queue, maxWait, name } = options
   const { queuePerKey = Math.ceil(queue / 2) } = options
   const states = new Map<string, KeyState>()
   /** Waiting operations by caller. Only the first of each caller can start. */
@@ -232,7 +232,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   }
 
   const hasPlace = ({ keys, size }: Required<Holder>) =>
-    running < places && keys.every((key) => !stateOf(key).held || stateOf(key).held + size <= limitFor(key, perKey))
+    running < slots && keys.every((key) => !stateOf(key).held || stateOf(key).held + size <= limitFor(key, perKey))
 
   function enter({ keys, size }: Required<Holder>) {
     order += 1
@@ -246,7 +246,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     startWaiting()
   }
 
-  /** Adds up all keys, so that of the accounts at one address the least recently served one is first. */
+  /** Compares all keys of a caller. Of several accounts at one address, the least recently served account is first. */
   const total = ({ keys }: Waiter, field: 'held' | 'servedAt') =>
     keys.reduce((sum, key) => sum + stateOf(key)[field], 0)
   const compare = (one: Waiter, other: Waiter) =>
@@ -321,23 +321,23 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
       leave(holder)
     }
   }
-  return Object.assign(run, { isFree, load: () => ({ places, running, waiting, refused: rejected }) })
+  return Object.assign(run, { isFree, load: () => ({ slots, running, waiting, refused: rejected }) })
 }
 
 export type Semaphores = ReturnType<typeof createSemaphores>
 
-/** Returns the number of places that a key may hold. A trusted service acts for many users and may hold more. */
+/** Returns the number of slots that a key may use. A trusted service acts for many users and may use more. */
 const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
 /** Creates the semaphores of expensive operations in a process. */
 export const createSemaphores = (meter: Meter) => ({
   // A verification reads a history from the chain block by block, which takes seconds for a long history.
-  verifications: createSemaphore({ name: 'Verifications', places: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
-  // A proof holds a page of blocks as long as its reader takes.
-  proofs: createSemaphore({ name: 'Proofs', places: 6, perKey: perKey(5), queue: 60, maxWait: 5_000 }),
-  // An export holds a few megabytes as long as its reader takes.
-  exports: createSemaphore({ name: 'Exports', places: 3, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
-  // One export per account. A second one is rejected.
+  verifications: createSemaphore({ name: 'Verifications', slots: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
+  // A proof keeps a page of blocks in memory until its client has read the page.
+  proofs: createSemaphore({ name: 'Proofs', slots: 6, perKey: perKey(5), queue: 60, maxWait: 5_000 }),
+  // An export keeps a few megabytes in memory until its client has read them.
+  exports: createSemaphore({ name: 'Exports', slots: 3, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
+  // An account can run one export at a time. A second export is rejected.
   accountExports: createSemaphore({
     ...{ name: 'Exports', perKey: 1, queue: 0, maxWait: 0 },
     reject() {
@@ -347,17 +347,17 @@ export const createSemaphores = (meter: Meter) => ({
   }),
   // Signing a file takes a core for up to half a minute.
   signedCopies: createSemaphore({
-    ...{ name: 'Files with Content Credentials', places: 2, perKey: perKey(2), queue: 20, maxWait: 30_000 },
+    ...{ name: 'Files with Content Credentials', slots: 2, perKey: perKey(2), queue: 20, maxWait: 30_000 },
   }),
-  // Guesses at one account wait for each other, so that concurrent requests cannot exceed the limit of wrong guesses.
+  // Password checks of one account run in sequence, so that concurrent requests cannot exceed the limit of wrong guesses.
   passwordGuesses: createSemaphore({
     ...{ name: 'Signing in', perKey: 2, queue: Number.POSITIVE_INFINITY, queuePerKey: 100, maxWait: 30_000 },
     reject: () => throttled(5),
   }),
   // Scaling a picture takes a core for up to ten seconds, and up to 0.7 GB.
   pictures: createSemaphore({
-    ...{ name: 'Pictures', places: 1, perKey: perKey(1), queue: 20, maxWait: 20_000 },
-    // An account leaves a waiting place for others at its address.
+    ...{ name: 'Pictures', slots: 1, perKey: perKey(1), queue: 20, maxWait: 20_000 },
+    // One account cannot fill the queue of its address.
     queuePerKey: (key) => (key.startsWith('user:') ? 2 : 3),
     reject: () => throttled(10),
   }),

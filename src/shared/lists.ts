@@ -28,7 +28,7 @@ export const MAX_FOREIGN_OFFSET = 10_000
 /** Rejects a large offset in a list of other users' items. Throws VALIDATION_FAILED. */
 export function assertOffset(offset: number): void {
   if (offset <= MAX_FOREIGN_OFFSET) return
-  const problem = `Ensure this value is ${MAX_FOREIGN_OFFSET} or less. Go on by the cursors of GraphQL, or narrow the list.`
+  const problem = `Ensure this value is ${MAX_FOREIGN_OFFSET} or less. Continue with the cursors of GraphQL, or filter the list.`
   throw validationFailed({ offset: [problem] })
 }
 
@@ -36,16 +36,16 @@ export function assertOffset(offset: number): void {
 export function cursorUuid(name: 'after' | 'before', cursor: string | undefined, prefix: IdPrefix): string | null {
   if (cursor === undefined) return null
   const found = fromId(cursor, prefix)
-  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+  if (!found) throw validationFailed({ [name]: ['This is not a cursor of this connection.'] })
   return found.uuid
 }
 
-/** Number up to which items of other users are always counted. Counting all of them would take longer every day. */
+/** Maximum count of other users' items. Counting all items would take longer every day. */
 export const MAX_COUNTED = 10_000
 /** Maximum page length of a list of other users' items. */
 export const MAX_PER_PAGE = 1_000
 
-/** Returns the maximum number of rows to count for a page at `offset`. The rows after the page show that another one follows. */
+/** Returns the maximum number of rows to count for a page at `offset`: one row more than the largest page. */
 export const countLimit = (offset: number | null | undefined): number =>
   Math.min(Math.max(MAX_COUNTED, (offset ?? 0) + MAX_PER_PAGE + 1), LARGEST_INT)
 

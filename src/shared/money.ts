@@ -24,7 +24,7 @@ export function toUnits(amount: Amount): bigint {
   const [whole = '', fraction = '', ...rest] = text(amount).split('.')
   const match = /^(-?)(\d+)$/.exec(whole)
   const decimals = trimEnd(fraction, '0')
-  if (!match || rest.length > 0 || !/^\d{0,18}$/.test(decimals)) throw new RangeError(`Not an amount: ${text(amount)}`)
+  if (!match || rest.length > 0 || !/^\d{0,18}$/.test(decimals)) throw new RangeError(`Invalid amount: ${text(amount)}`)
   const units = BigInt(match[2] ?? '0') * ONE + BigInt(decimals.padEnd(SCALE, '0'))
   return match[1] ? -units : units
 }

@@ -46,7 +46,7 @@ export function systemReason(error: unknown): string {
 /** Returns an error's message for an operator, with the cause of an outage. */
 export const explainError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  const message = isFull(error) ? 'There is no room in the file store.' : error.message
+  const message = isFull(error) ? 'The file store is full.' : error.message
   return (isFull(error) || isUnavailable(error)) && error.cause instanceof Error
     ? `${message} (${error.cause.message})`
     : message

@@ -66,7 +66,7 @@ export function assertMay(actor: Actor, action: Action): void {
   if (actor.kind === 'system' || allowsAnonymous(action)) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
   if (action === 'store:administer' && actor.role !== 'ADMIN') {
-    throw new DomainError('PERMISSION_DENIED', 'Only an administrator may do this.')
+    throw new DomainError('PERMISSION_DENIED', 'This operation is restricted to administrators.')
   }
 }
 
@@ -80,14 +80,15 @@ export function assertUserMay(actor: Actor, action: Action): asserts actor is Ex
 export function assertOperator(actor: Actor): void {
   if (actor.kind === 'system' && !actor.guest) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
-  throw new DomainError('PERMISSION_DENIED', 'Only an operator may do this, at the command line.')
+  throw new DomainError('PERMISSION_DENIED', 'This operation is restricted to operators at the command line.')
 }
 
 /** Checks the API key of the request. An invalid key is rejected even if none is needed. Throws UNTRUSTED_CLIENT. */
 export function assertTrusted(actor: Actor, { needed }: { needed: boolean }): void {
   if (actor.kind === 'system') return
   if (actor.service === 'unknown') throw new DomainError('UNTRUSTED_CLIENT', 'The API key is not valid.')
-  if (needed && !actor.service) throw new DomainError('UNTRUSTED_CLIENT', 'An API key is needed: send it as x-api-key.')
+  if (needed && !actor.service)
+    throw new DomainError('UNTRUSTED_CLIENT', 'An API key is required. Send it in the header x-api-key.')
 }
 
 /** Returns whether the actor owns an asset. The system owns all assets. */

@@ -72,7 +72,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 const temporaryName = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
-/** End of the name of a temporary file. */
+/** Suffix of the name of a temporary file. */
 const TEMPORARY = /^\.[0-9a-f]{12}$/
 
 type Content = string | Uint8Array | AsyncIterable<Uint8Array>

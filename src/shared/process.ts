@@ -25,8 +25,8 @@ export const ABANDON_MS = 2_000
 export type StopReason = 'second signal' | 'timeout'
 
 /**
- * Resolves with the first stop signal. A second signal, or the end of `milliseconds`, ends the process early: `abandon` stops
- * child processes, and the process exits at most ABANDON_MS later.
+ * Resolves with the first stop signal. A second signal, or a timeout after `milliseconds`, ends the process early: `abandon`
+ * stops child processes, and the process exits at most ABANDON_MS later.
  */
 export const stopSignal = (
   milliseconds: number,

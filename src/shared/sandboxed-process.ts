@@ -9,7 +9,7 @@ interface SandboxedCommand {
   /** Name of the operation in error messages. */
   name: string
   program: string
-  /** Flags of Node. */
+  /** Command-line flags for Node. */
   flags: readonly string[]
   args?: readonly string[]
   /** True to open a message channel. */
@@ -64,7 +64,7 @@ export async function startSandboxedProcess(command: SandboxedCommand): Promise<
       if (NOT_EXECUTED.has(ended[0])) throw unavailable(name, new Error(`The shell ended with ${ended[0]}.`))
       return ended
     })
-    // The caller awaits it later.
+    // Prevents an unhandled rejection, because the caller awaits the promise later.
     exit.catch(() => {})
     // The option `timeout` of Node would signal an uninitialized process ID if the process was not started.
     if (child.pid === undefined) await exit

@@ -36,9 +36,9 @@ const sample = (name: MetricName, value: number | null, labels?: Sample['labels'
   value === null ? [] : [{ name, value, ...(labels && { labels }) }]
 
 const queueSamples = ([queue, load]: [string, () => QueueLoad]) => {
-  const { places, running, waiting, refused } = load()
+  const { slots, running, waiting, refused } = load()
   return [
-    ...sample('annal_queue_capacity', places, { queue }),
+    ...sample('annal_queue_capacity', slots, { queue }),
     ...sample('annal_queue_running', running, { queue }),
     ...sample('annal_queue_waiting', waiting, { queue }),
     ...sample('annal_queue_rejected_total', refused, { queue }),
@@ -64,7 +64,7 @@ function processSamples({ database, queues, relay }: Watched): Sample[] {
   const { size, open, inUse, waiting, lists } = database.load()
   return [
     ...sample('annal_pool_size', size),
-    ...sample('annal_pool_reserved', size - lists.places),
+    ...sample('annal_pool_reserved', size - lists.slots),
     ...sample('annal_pool_open', open),
     ...sample('annal_pool_in_use', inUse),
     ...sample('annal_pool_waiting', waiting),

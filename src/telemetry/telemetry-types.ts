@@ -37,7 +37,7 @@ export const noopWatch: RequestWatch = { setOperation: nothing, identified: noth
 /** Load of a queue in this process. */
 export interface QueueLoad {
   /** Maximum number of concurrent operations. */
-  places: number
+  slots: number
   running: number
   waiting: number
   /** Number of rejected operations since the process started. */

@@ -88,7 +88,7 @@ describe('unavailable file store', () => {
       unavailable('The file store', new Error('refused')),
       /^The file store is not available .*\(refused\)$/,
     ],
-    ['full', insufficientStorage(new Error('ENOSPC')), /^There is no room in the file store\. \(ENOSPC\)$/],
+    ['full', insufficientStorage(new Error('ENOSPC')), /^The file store is full\. \(ENOSPC\)$/],
   ])(
     'a file store that is %s is logged once, and commits continue soon after it recovers',
     async (_, refusal, told) => {

@@ -20,9 +20,9 @@ export const addressDigest = (email: string) => sha256(email.toLowerCase()).toSt
 const GMAIL = new Set(['gmail.com', 'googlemail.com'])
 
 /**
- * Returns the digest of the mailbox of a valid address. Ignores a `+tag`, and dots at Gmail. Use this for mails to any
- * given address. For mails to accounts only, use `addressDigest`. Otherwise requests for unknown addresses would use up
- * the limit of a mailbox.
+ * Returns the digest of the mailbox of a valid address. Ignores a `+tag`, and dots at Gmail. Used for mails to any given
+ * address. Mails to accounts use `addressDigest`, so that requests for unknown addresses do not use up the limit of a
+ * mailbox.
  */
 export function mailboxDigest(email: string): string {
   const [address = '', domain = ''] = email.toLowerCase().split('@')
@@ -119,7 +119,7 @@ export const passwordLength = { min: 8, max: 32 }
 /** Maximum length of an entered password in characters. Some keyboards send a composed character as up to four. */
 const MAX_ENTERED_PASSWORD = 256
 
-/** A password to compare with the stored one. A blank password does not count as a guess. */
+/** A password to compare with the stored password. A blank password is invalid and does not count as a guess. */
 export const presentPassword = nonBlankText(MAX_ENTERED_PASSWORD)
 
 const passwordMessages = {
@@ -173,20 +173,20 @@ const duplicateCodes: Record<string, 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME'> =
   users_email_key: 'DUPLICATE_EMAIL',
 }
 
-const taken = (code: 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME') => {
+const duplicate = (code: 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME') => {
   const field = code === 'DUPLICATE_EMAIL' ? 'email' : 'username'
-  return new DomainError(code, `This ${field} is taken.`, {
+  return new DomainError(code, `This ${field} is already in use.`, {
     details: { [field]: [`A user with this ${field} already exists.`] },
   })
 }
 
 /** The error DUPLICATE_EMAIL, for statements that return it in a column. */
-export const emailTaken = () => taken('DUPLICATE_EMAIL')
+export const emailInUse = () => duplicate('DUPLICATE_EMAIL')
 
 /**
  * Returns DUPLICATE_USERNAME or DUPLICATE_EMAIL for the violation of a unique index. Returns other errors unchanged.
  */
 export function translateDuplicate(error: unknown): unknown {
   const code = duplicateCodes[violatedConstraint(error) ?? '']
-  return code ? taken(code) : error
+  return code ? duplicate(code) : error
 }

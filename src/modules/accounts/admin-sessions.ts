@@ -22,7 +22,7 @@ const isOpenSql = (session: string) =>
 // A session stores the digest of the password hash, so that it ends when the password changes.
 const digestSql = (passwordHash: string) => `sha256(convert_to(${passwordHash}, 'UTF8'))`
 
-/** Inserts a session, and deletes ended ones. No row: the password changed, or the user is no active administrator. */
+/** Inserts a session, and deletes ended sessions. No row: the password changed, or the user is not an active administrator. */
 const insertAdminSession = statement(
   'admin_session_insert',
   { parameters: { user: uuid, verifiedHash: text, hash: bytes, address: orNull(text) }, columns: { id: uuid } },
@@ -66,7 +66,7 @@ const deleteAdminSession = statement(
 
 type SignInContext = Parameters<typeof checkLogin>[0] & Use<'rateLimiter'>
 
-/** Starts a session for an administrator. Returns its secret. Other users get the error of a wrong password. */
+/** Starts a session for an administrator. Returns its secret. Throws the error of a wrong password for other users. */
 export async function startAdminSession(
   context: SignInContext,
   address: string,

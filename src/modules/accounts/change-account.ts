@@ -9,7 +9,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import {
   addressProblem,
   email,
-  emailTaken,
+  emailInUse,
   mailboxDigest,
   password,
   presentPassword,
@@ -170,7 +170,7 @@ async function changeIdentity(
     throw translateDuplicate(error)
   })
   if (!changed) throw wrongPassword()
-  if (changed.is_taken) throw emailTaken()
+  if (changed.is_taken) throw emailInUse()
   return changed.id
 }
 

@@ -1,7 +1,7 @@
 /**
  * Checks passwords. An account allows five wrong guesses in 15 minutes over all APIs, and an unknown address four. A
- * guess reserves a place before the password is compared, and releases it if the password is right. If no place is
- * free, the guess waits for running comparisons. More guesses do not extend the window. A password reset ends it.
+ * guess reserves a slot before the password is compared, and releases the slot if the password is correct. If no slot is
+ * free, the guess waits for running comparisons. More guesses do not extend the window. A password reset ends the window.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Use } from '../../context.ts'
@@ -13,7 +13,7 @@ import { toOpaqueString } from './account-input.ts'
 const WINDOW_SECONDS = 900
 const MAX_WRONG = 5
 /**
- * The last place is reserved for signed-in users, so that an attacker cannot keep an owner from changing the password.
+ * The last slot is reserved for signed-in users, so that an attacker cannot prevent an owner from changing the password.
  */
 const MAX_WRONG_ANONYMOUS = 4
 const CHECK_INTERVAL_MS = 50
@@ -23,23 +23,23 @@ const RETRY_AFTER_SECONDS = 5
 // The database computes the digest, because it also compares addresses with `lower`.
 const digestSql = (subject: string) => `encode(sha256(convert_to(lower(${subject}), 'UTF8')), 'hex')`
 
-/** SQL of the key that counts the guesses that were wrong or are being compared. */
+/** SQL of the key that counts wrong guesses and guesses that are being compared. */
 const reservedKeySql = (subject: string) => `'password-check:' || ${digestSql(subject)}`
 const wrongKeySql = (subject: string) => `'password-wrong:' || ${digestSql(subject)}`
 
 /** SQL of the key in `limits` that counts guesses at an account. `user` is SQL. Deleting the row ends the window. */
 export const passwordCheckKeySql = (user: string) => reservedKeySql(`'user:' || ${user}`)
 
-/** Reserves a place for a guess. No row: `max` guesses were wrong or are being compared. */
+/** Reserves a slot for a guess. No row: all `max` slots are used by wrong guesses and running comparisons. */
 const reserveGuess = joinedStatement(
-  'password_guess_take',
+  'password_guess_reserve',
   { parameters: { subject: text, max: int }, columns: { window_end: text }, apart: ['subject'] },
   // Requests with two spellings of one address may arrive together. Each key is counted once per statement.
   ({ item, place }) => `with ${item},
    guess as materialized (
      select distinct on (key) * from (select ${reservedKeySql('subject')} as key, item.* from item) as keyed
    ),
-   taken as (
+   reserved as (
      insert into limits as l (key, window_end, count)
        select key, now() + interval '${WINDOW_SECONDS} seconds', 1 from guess order by key
      on conflict (key) do update set count = case when l.window_end <= now() then 1 else l.count + 1 end,
@@ -47,22 +47,22 @@ const reserveGuess = joinedStatement(
      where l.window_end <= now() or l.count < (select g.max from guess g where g.key = l.key)
      returning key, window_end
    )
-   select ${place} t.window_end::text as window_end from taken t join guess using (key)`,
+   select ${place} t.window_end::text as window_end from reserved t join guess using (key)`,
 )
 
 const countWrongGuesses = statement(
   'password_guess_find',
   { parameters: { subject: text }, columns: { wrong: int, retry_after: int } },
-  `select coalesce(wrong.count, 0)::int as wrong, greatest(1, ceil(extract(epoch from taken.window_end - now())))::int as retry_after
-   from limits taken left join limits wrong on wrong.key = ${wrongKeySql('$subject')} and wrong.window_end = taken.window_end
-   where taken.key = ${reservedKeySql('$subject')} and taken.window_end > now()`,
+  `select coalesce(wrong.count, 0)::int as wrong, greatest(1, ceil(extract(epoch from reserved.window_end - now())))::int as retry_after
+   from limits reserved left join limits wrong on wrong.key = ${wrongKeySql('$subject')} and wrong.window_end = reserved.window_end
+   where reserved.key = ${reservedKeySql('$subject')} and reserved.window_end > now()`,
 )
 
 // `windowEnd` is text, because a `Date` would lose the microseconds.
 const guess = { subject: text, windowEnd: text }
 
 const releaseGuess = statement(
-  'password_guess_back',
+  'password_guess_release',
   { parameters: guess },
   `update limits set count = greatest(0, count - 1)
    where key = ${reservedKeySql('$subject')} and window_end = $windowEnd::timestamptz`,
@@ -92,7 +92,7 @@ export const lockCredentials = statement(
 )
 
 interface Guess {
-  /** The account, or an address without an account. A check takes the same time for both. */
+  /** The account to check, or an address without an account. A check takes the same time for both. */
   account: { user: string; passwordHash: string } | { email: string }
   /** The password as it was entered, at most 256 characters. */
   password: string
@@ -102,11 +102,11 @@ interface Guess {
 
 type PasswordContext = Use<'database' | 'passwords' | 'semaphores' | 'meter'>
 
-/** Waits for a place and reserves it. Returns the end of the window. Throws THROTTLED. */
+/** Waits for a free slot and reserves it. Returns the end of the window. Throws THROTTLED. */
 async function waitForPlace({ database, meter }: PasswordContext, subject: string, max: number): Promise<string> {
   for (const start = performance.now(); ; await delay(CHECK_INTERVAL_MS)) {
-    const [taken] = await database.query(reserveGuess, { subject, max })
-    if (taken) return taken.window_end
+    const [reserved] = await database.query(reserveGuess, { subject, max })
+    if (reserved) return reserved.window_end
     const [guesses] = await database.query(countWrongGuesses, { subject })
     const isFull = guesses !== undefined && guesses.wrong >= max
     if (!isFull && performance.now() - start <= MAX_WAIT_MS) continue
@@ -116,7 +116,7 @@ async function waitForPlace({ database, meter }: PasswordContext, subject: strin
   }
 }
 
-/** Returns true if the password is right. Throws THROTTLED, UNAVAILABLE. */
+/** Returns true if the password is correct. Throws THROTTLED, UNAVAILABLE. */
 export function checkPassword(context: PasswordContext, { account, password, isSignedIn }: Guess): Promise<boolean> {
   const subject = 'user' in account ? `user:${account.user}` : `address:${account.email}`
   const hash = 'user' in account ? account.passwordHash : undefined
@@ -127,7 +127,7 @@ export function checkPassword(context: PasswordContext, { account, password, isS
       isWrong = !(await context.passwords.verify(hash, toOpaqueString(password)))
       return !isWrong
     } finally {
-      // A failed comparison does not count.
+      // A comparison that failed with an error does not count as a guess.
       await context.database.query(isWrong ? countWrongGuess : releaseGuess, { subject, windowEnd })
     }
   }

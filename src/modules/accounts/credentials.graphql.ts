@@ -78,7 +78,7 @@ accountMutation('resetPassword', {
   input: 'A new password and the values of a mailed link `…/account/password-reset/{uid}/{token}`.',
   fields: { ...link, newPassword },
   argument: 'The link and the password.',
-  payload: 'The password is set, and every session has ended.',
+  payload: 'The password is set, and all sessions have ended.',
   ...{ user: publicUser, hasLink: true, run: resetPassword },
 })
 
@@ -86,11 +86,11 @@ accountMutation('changePassword', {
   description:
     'Changes your password. A wrong current password returns VALIDATION_FAILED. ' +
     'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED.',
-  input: 'A new password.',
+  input: 'The current password and a new password.',
   fields: { currentPassword: 'The current password.', newPassword },
   argument: 'Both passwords.',
-  payload: 'The password is set, and every session but this one has ended.',
-  ...{ user: 'You.', run: changePassword },
+  payload: 'The password is set, and all other sessions have ended.',
+  ...{ user: 'Your account.', run: changePassword },
 })
 
 accountMutation('changeEmail', {
@@ -98,22 +98,22 @@ accountMutation('changeEmail', {
     'Changes the e-mail address of your account. The new address gets a link to verify it, and the old address is notified. ' +
     'If the service requires verified addresses, the new address is `pendingEmail` until it is verified. ' +
     'A wrong password returns VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
-  input: 'Another address for your account.',
+  input: 'A new e-mail address for your account.',
   fields: { currentPassword, newEmail: 'E-mail address that receives all notifications.' },
   argument: 'The address.',
   payload: 'Result of `changeEmail`. The address has changed, or will change when the new address is verified.',
-  ...{ user: 'You.', run: changeEmail },
+  ...{ user: 'Your account.', run: changeEmail },
 })
 
 accountMutation('changeUsername', {
   description:
     'Changes your username. A wrong password returns VALIDATION_FAILED. ' +
     'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED.',
-  input: 'Another username for your account.',
+  input: 'A new username for your account.',
   fields: { currentPassword, newUsername: 'Unique username of at most 21 characters. Case does not matter.' },
   argument: 'The username.',
-  payload: 'The account has another username.',
-  ...{ user: 'You.', run: changeUsername },
+  payload: 'Result of `changeUsername`. The account has the new username.',
+  ...{ user: 'Your account.', run: changeUsername },
 })
 
 accountMutation('verifyEmail', {
@@ -123,7 +123,7 @@ accountMutation('verifyEmail', {
   input: 'Values of a mailed link `…/account/email-verification/{uid}/{token}`.',
   fields: link,
   argument: 'The secret from the mailed link.',
-  payload: 'The address is verified.',
+  payload: 'Result of `verifyEmail`. The address is verified.',
   ...{ user: publicUser, hasLink: true, run: verifyEmail },
 })
 
@@ -134,11 +134,11 @@ const emailPayload = (name: string, description: string, email: string) =>
 
 const RequestPasswordResetInput = builder.inputType('RequestPasswordResetInput', {
   description: 'The account with the lost password.',
-  fields: (t) => ({ email: t.string({ required: true, description: 'Address of the account.' }) }),
+  fields: (t) => ({ email: t.string({ required: true, description: 'E-mail address of the account.' }) }),
 })
 
 const RequestEmailVerificationInput = builder.inputType('RequestEmailVerificationInput', {
-  description: 'The address to verify.',
+  description: 'The e-mail address to verify.',
   fields: (t) => ({ email: t.string({ description: 'The e-mail address. Defaults to the address of your account.' }) }),
 })
 
@@ -160,7 +160,7 @@ const SignUpInput = builder.inputType('SignUpInput', {
 const SignInInput = builder.inputType('SignInInput', {
   description: 'The credentials.',
   fields: (t) => ({
-    email: t.string({ required: true, description: 'Address of the account.' }),
+    email: t.string({ required: true, description: 'E-mail address of the account.' }),
     password: t.string({ required: true, description: 'Password of the account.' }),
     name: t.string({ description: 'Name of the session, such as the device. At most 100 characters.' }),
   }),
@@ -170,7 +170,7 @@ const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('Sign
   description: 'The new account.',
   fields: (t) => ({
     user: accountField(t, publicUser),
-    email: t.exposeString('email', shortText(254, 'The address from the input.')),
+    email: t.exposeString('email', shortText(254, 'The e-mail address from the input.')),
   }),
 })
 
@@ -227,12 +227,12 @@ builder.queryField('sessions', (t) =>
 )
 
 const RevokeSessionPayload = builder.objectRef<{ id: string }>('RevokeSessionPayload').implement({
-  description: 'The session that has ended.',
+  description: 'Result of `revokeSession`: the ended session.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'Identifier of the session.' }) }),
 })
 
 const RevokeOtherSessionsPayload = builder.objectRef<{ session: Session }>('RevokeOtherSessionsPayload').implement({
-  description: 'The session of this request, which does not end.',
+  description: 'Result of `revokeOtherSessions`: the session of this request, which continues.',
   fields: (t) => ({
     session: t.expose('session', { type: SessionType, description: 'The session of this request.' }),
   }),
@@ -273,7 +273,7 @@ builder.mutationFields((t) => {
       type: emailPayload(
         'RequestPasswordResetPayload',
         'The request was accepted. The response does not show whether the account exists.',
-        'The address from the input.',
+        'The e-mail address from the input.',
       ),
       description:
         'Mails a link to set a new password. The link works once, within 30 minutes. Only the newest link works. ' +
@@ -289,12 +289,12 @@ builder.mutationFields((t) => {
       type: emailPayload(
         'RequestEmailVerificationPayload',
         'The request was accepted. The response does not show whether the address belongs to an account.',
-        'The given address, or yours.',
+        'The e-mail address from the input, or the address of your account.',
       ),
       description:
         'Mails a link that verifies an address. The link works once, within 24 hours. Only the newest link works. ' +
         'Raises NOT_AUTHENTICATED if an anonymous caller gives no address, VALIDATION_FAILED, THROTTLED.',
-      args: inputArg(RequestEmailVerificationInput, 'The address to verify.'),
+      args: inputArg(RequestEmailVerificationInput, 'The e-mail address to verify.'),
       resolve: async (_root, { input }, context) => ({
         email: await requestEmailVerification(context, omitNullish(input)),
       }),
@@ -302,7 +302,7 @@ builder.mutationFields((t) => {
     revokeSession: t.field({
       type: RevokeSessionPayload,
       description:
-        'Ends one of your sessions, which can be the session of this request. The next request with the token of this session is rejected. ' +
+        'Ends one of your sessions, which can be the session of this request. Later requests with the token of the ended session are rejected. ' +
         'Raises NOT_AUTHENTICATED, NOT_FOUND.',
       args: inputArg(
         idInputType('RevokeSessionInput', 'The session to end.', 'Identifier of the session.'),

@@ -24,7 +24,7 @@ import { assertMaySignUp } from './sign-up.ts'
 
 const changeEmail = defineCommand({
   ...post('auth/users/set_email', 'changeEmail', 'Account', 'Change your e-mail address'),
-  description: 'A verified address stays in use until the new one is verified.',
+  description: 'Your verified address stays in use until the new address is verified.',
   errors: ['DUPLICATE_EMAIL'],
   body: objectOf('ChangeEmail', 'The password and the new address.', {
     ...sameFields('ChangeEmailInput', { current_password: presentPassword, new_email: givenEmail }),
@@ -70,7 +70,7 @@ const verifyEmail = defineCommand({
 const requestVerification = defineCommand({
   ...post('auth/users/resend_activation', 'requestEmailVerification', 'Account'),
   summary: 'Request a new link to verify an e-mail address',
-  description: 'For a signed-in caller: the address of the account. Otherwise the address in the body.',
+  description: 'Verifies the address of a signed-in caller. Anonymous callers send the address in the body.',
   errors: ['NOT_AUTHENTICATED'],
   body: objectOf('RequestEmailVerification', 'The e-mail address.', {
     email: same('RequestEmailVerificationInput.email', givenEmail).optional(),
@@ -100,7 +100,7 @@ const requestPasswordReset = defineRoute({
   `),
   variables: ({ body }) => ({ input: { email: body.exactText('email') ?? '' } }),
   status: 201,
-  answer: objectOf('Accepted', 'The call is accepted. The response has no body.', {}),
+  answer: objectOf('Accepted', 'The request was accepted. The response has no body.', {}),
   present: () => ({}),
 })
 
@@ -124,7 +124,7 @@ const resetPassword = defineCommand({
 
 const changePassword = defineCommand({
   ...post('auth/users/set_password', 'changePassword', 'Account', 'Change your password'),
-  body: objectOf('ChangePassword', 'The current password and the new one.', {
+  body: objectOf('ChangePassword', 'The current password and the new password.', {
     ...sameFields('ChangePasswordInput', { current_password: presentPassword, new_password: newPassword }),
   }),
   action: 'account:update',
@@ -139,7 +139,7 @@ const changePassword = defineCommand({
 
 const newUserRecord = objectOf('SignedUpUser', 'The new account.', {
   ...sameFields('User', { id: z.string(), username: z.string() }),
-  email: z.string().describe('The stored address. It is not verified yet.'),
+  email: z.string().describe('The stored e-mail address. The address is not verified yet.'),
 })
 
 const tokenRecord = objectOf('Token', 'The credentials of a sign-in.', {
@@ -214,7 +214,7 @@ const login = defineRoute({
 
 const logout = defineCommand({
   ...post('auth/token/logout', 'signOut', 'Sessions', 'Sign out'),
-  description: 'Ends the session of this request.',
+  description: 'Ends the session of this request. Its token becomes invalid.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestLogout { signOut }
@@ -258,7 +258,7 @@ const revoke = defineCommand({
 // This is not `DELETE auth/sessions/`, because a caller whose identifier is empty would send that by mistake.
 const revokeOthers = defineCommand({
   ...post('auth/sessions/revoke-others', 'revokeOtherSessions', 'Sessions', 'End all other sessions'),
-  description: 'Sessions of the pages for administrators end too.',
+  description: 'Also ends your sessions on the pages for administrators.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeOtherSessions { revokeOtherSessions { session { id } } }
@@ -283,7 +283,7 @@ const registerDevice = defineRoute({
     return {}
   },
   status: 201,
-  answer: anyObject.meta({ id: 'Device', description: 'The received values.' }),
+  answer: anyObject.meta({ id: 'Device', description: 'The received values of the device.' }),
   // The phone app does not start without this response.
   present: (_, { body }) => body.all(),
 })

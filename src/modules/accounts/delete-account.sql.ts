@@ -49,7 +49,7 @@ export const findUnsignedCommits = statement(
 )
 
 export const waitForDeletionTurn = statement(
-  'deletion_turn',
+  'deletion_advisory_lock',
   { parameters: { user: text }, columns: { pg_advisory_xact_lock: nothing } },
   `select pg_advisory_xact_lock(hashtextextended('deletion:' || $user, 0))`,
 )
@@ -79,7 +79,7 @@ export const storeSignatures = statement(
    from locked_relays where r.commit_id = locked_relays.commit_id`,
 )
 
-/** Locks a wallet. No request can add anything to the account afterwards. */
+/** Locks a wallet. Afterwards, requests cannot add orders, assets or money to the account. */
 export const lockWallet = statement(
   'deletion_wallet',
   { parameters: user, columns: { closed: boolean } },
@@ -109,8 +109,8 @@ export const sumTokens = statement(
 )
 
 /** Returns true if the user has an unsigned commit, or an order or asset that is not among the locked ones. */
-export const findLateEntries = statement(
-  'deletion_latecomers',
+export const findNewItems = statement(
+  'deletion_find_new_items',
   { parameters: { user: uuid, orders: arrayOf(uuid), assets: arrayOf(uuid) }, columns: { some: boolean } },
   `select exists (select ${unsignedSql})
      or exists (select id from orders where buyer_id = $user and status = 'CREATED' except select unnest($orders))
@@ -119,7 +119,7 @@ export const findLateEntries = statement(
 
 /** Deletes some assets of a user. One statement for all assets could exceed the statement timeout. */
 export const emptyAssets = statement(
-  'deletion_empty',
+  'deletion_empty_assets',
   { parameters: { user: uuid, assets: arrayOf(uuid) } },
   `with ${emptyAssetsSql('owner_id = $user and id = any ($assets)')} select from deleted_assets limit 0`,
 )
@@ -163,7 +163,7 @@ export const closeWallet = statement(
    select from closed_wallet limit 0`,
 )
 
-/** Erases personal data. The row stays for the ledger. `username` and `email` are random, so they cannot be taken. */
+/** Erases personal data. The row stays for the ledger. `username` and `email` are random, so no account has them. */
 export const eraseAccount = statement(
   'deletion_erase',
   { parameters: { user: uuid, username: text, email: text, reason: orNull(text) }, columns: { jobs: int } },
@@ -197,7 +197,7 @@ export const eraseAccount = statement(
 )
 
 export const recordOperatorDeletion = statement(
-  'deletion_note',
+  'deletion_record',
   { parameters: { subject: text, reason: text } },
   `with ${auditSql({ from: '(values (1)) as deletion', user: 'null', action: 'account.deleted', subject: '$subject', reason: '$reason' })}
    select limit 0`,
@@ -223,7 +223,7 @@ const previewColumns = {
 export type DeletionPreview = RowOf<typeof previewColumns>
 
 export const readDeletionPreview = statement(
-  'deletion_foreseen',
+  'deletion_preview',
   { parameters: user, columns: previewColumns },
   `select u.id, u.username, u.email, u.deleted_at as "deletedAt", trim_scale(w.num) as num,
      trim_scale(w.points) as points, ${tokensSql} as tokens, u.asset_count as assets,
@@ -244,7 +244,7 @@ const ENTRIES_AT_ONCE = 5_000
  * Erases network addresses in a page of the user's audit entries. Returns the last ID of the page, or null at the end.
  */
 export const eraseAuditAddresses = statement(
-  'deletion_trail',
+  'deletion_audit_addresses',
   { parameters: { user: uuid, after: uuid }, columns: { last: orNull(uuid) } },
   `with page as materialized (
      select id from audit_entries where user_id = $user and id > $after and address is not null order by id limit ${ENTRIES_AT_ONCE}
@@ -257,7 +257,7 @@ export const eraseAuditAddresses = statement(
 
 /** Deletes idempotency keys with their responses, and erases addresses from mails in the dead-letter queue. */
 export const eraseResponses = statement(
-  'deletion_answers',
+  'deletion_idempotency_keys',
   { parameters: user },
   `with deleted_keys as (delete from idempotency_keys where ${sentBySql('$user')})
    update jobs.job set data = data - array['email', 'newEmail'] || '{"isCut": true}'

@@ -39,7 +39,7 @@ type KeyContext = Use<'custody' | 'database' | 'vault'>
 type DeletionContext = KeyContext & Use<'coins' | 'log'>
 type Needs = DeletionContext & Use<'actor' | 'deletions' | 'notifications'>
 
-/** Returns a random username of 21 characters. A predictable name could be taken already. */
+/** Returns a random username of 21 characters. A predictable name could already be in use. */
 const deletedName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString(36).padStart(13, '0')}`
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
@@ -47,7 +47,7 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 const busy = () =>
   new DomainError('CONFLICT', 'Your account is being used by other requests. Try again.', { retryAfter: 1 })
 
-/** Returns false if another process deleted the account. Throws other errors again. */
+/** Returns false if another process deleted the account. Rethrows other errors. */
 const falseIfDeleted = (error: unknown): false => {
   if (!isDeletedError(error)) throw error
   return false
@@ -86,14 +86,14 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
     signCommits(context, user),
     context.coins.signLastTransfers(user),
   ])
-  let isLate = false
+  let hasNewItems = false
   let tokens = '0'
   const work = async (query: Database['query']) => {
     await query(sql.waitForDeletionTurn, { user })
     await query(sql.lockOpenOrders, { user })
     await query(sql.lockAssets, { user })
     await query(sql.storeSignatures, signed)
-    // These refunds are paid before the wallet is closed, so they are forfeited too.
+    // Refunds of these commits are paid before the wallet is closed, so they are forfeited too.
     for (const commit of unsignable)
       await query(failCommit, {
         commit,
@@ -104,10 +104,10 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
     await lockExisting(query, user)
     const orders = idsOf(await query(sql.lockMoreOrders, { user }))
     const assets = idsOf(await query(sql.lockMoreAssets, { user }))
-    const [late] = await query(sql.findLateEntries, { user, orders, assets })
-    isLate = late?.some === true || !(await transfers.store(query))
-    // This rolls back the signatures. Otherwise the relay would treat the trees of the existing account as stored.
-    if (isLate) throw busy()
+    const [found] = await query(sql.findNewItems, { user, orders, assets })
+    hasNewItems = found?.some === true || !(await transfers.store(query))
+    // Rolls back the stored signatures. Otherwise the relay would treat the trees as stored.
+    if (hasNewItems) throw busy()
     tokens = (await query(sql.sumTokens, { user }))[0]!.amount
     for (let from = 0; from < assets.length; from += ASSETS_AT_ONCE)
       await query(sql.emptyAssets, { user, assets: assets.slice(from, from + ASSETS_AT_ONCE) })
@@ -122,7 +122,7 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
   try {
     await database.transaction(work)
   } catch (error) {
-    if (isLate) return false
+    if (hasNewItems) return false
     throw error
   }
   if (unsignable.length)
@@ -149,7 +149,7 @@ export async function forgetKey({ custody, database, vault }: KeyContext, { user
   await database.query(sql.eraseResponses, { user: userId })
 }
 
-/** Deletes an account. A second deletion in the same process waits for the first, and then fails. */
+/** Deletes an account. A concurrent deletion in the same process waits for the first one, and then fails. */
 async function deleteOnce(context: Needs, userId: string, reason: string | null): Promise<void> {
   const { deletions } = context
   const first = deletions.get(userId)
@@ -205,9 +205,9 @@ export async function deleteAccountAsOperator(context: Needs & PreviewContext, r
 interface CleanUp {
   /** SQL of the ID of an item. */
   item: string
-  /** SQL of the tables, the condition and the order of due items. */
+  /** SQL of the tables, the condition and the order that select due items. */
   due: readonly [from: string, where: string, order: string]
-  /** SQL that processes `$items` and returns those it processed. */
+  /** SQL that processes `$items` and returns the processed items. */
   process: string
 }
 
@@ -218,20 +218,20 @@ function cleanUp(name: BatchJobName, { item, due, process }: CleanUp): BatchJob 
   return simpleBatchJob(name, find, work, {})
 }
 
-const leftOverSql = 'closed_at is not null and (num > 0 or points > 0)'
+const hasBalanceSql = 'closed_at is not null and (num > 0 or points > 0)'
 const settledSql = `o.action_args is not null and o.status not in ('CREATED', 'PENDING')`
 const isDeliveredSql = `a.webhook_secret is not null and not exists (
      select from webhook_deliveries d where d.network_app_id = a.id and d.status = 'PENDING')`
-/** Time after a deletion in which webhook deliveries settle. */
+/** Time after a deletion until all webhook deliveries are finished. */
 const SETTLING = '7 days'
 
 const batchJobs = [
   // Forfeits money that closed wallets received from a refund, a deposit or a sale.
   cleanUp('forfeit-balances', {
     item: 'user_id',
-    due: ['wallets', leftOverSql, 'user_id'],
+    due: ['wallets', hasBalanceSql, 'user_id'],
     process: `with locked_wallets as materialized (
-       select user_id from wallets where user_id = any ($items) and ${leftOverSql} order by user_id for no key update
+       select user_id from wallets where user_id = any ($items) and ${hasBalanceSql} order by user_id for no key update
      ),
      emptied_wallets as (
        update wallets w set num = 0, points = 0 from locked_wallets where w.user_id = locked_wallets.user_id
@@ -288,7 +288,7 @@ const batchJobs = [
 
 /** Finds accounts that exist. `waits` is true if the account has an unsigned commit. */
 const findReturned = statement(
-  'deletion_returned',
+  'deletion_find_restored',
   { parameters: { users: arrayOf(uuid) }, columns: { id: uuid, waits: boolean } },
   `select u.id, exists (
      select from commits c join commit_relays r on r.commit_id = c.id

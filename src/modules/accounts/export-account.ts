@@ -16,7 +16,7 @@ type Item = Record<string, unknown>
 
 /** Records an export in the audit log of the user. With an operator's reason, records it in the system's log too. */
 export const recordExport = statement(
-  'export_note',
+  'export_record',
   { parameters: { user: uuid, subject: text, address: orNull(text), reason: orNull(text) } },
   `with exported_user as (select id from users where id = $user and deleted_at is null),
    ${auditSql({ name: 'owner_entry', from: 'exported_user', user: 'exported_user.id', action: 'account.exported', address: '$address', reason: '$reason' })},
@@ -24,7 +24,7 @@ export const recordExport = statement(
    select from exported_user limit 0`,
 )
 
-/** SQL of a time, as JavaScript writes it in JSON. */
+/** SQL that formats a time as in the JSON of JavaScript. */
 const timeSql = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 const times = (...columns: string[]) =>
   columns.map((name) => `${timeSql(name)} as ${name.split('.').at(-1)}`).join(', ')
@@ -72,7 +72,7 @@ const listById = (table: string, condition: string, columns: string) =>
     `from ${table} where ${condition} and id > ${afterId()} order by ${table}.id limit $limit`,
   )
 
-/** Creates a list of a table's rows by creation time, for rows whose UUID is older than the row. */
+/** Creates a list of a table's rows by creation time, for tables whose UUIDs are created before the row. */
 const listByTime = (table: string, condition: string, columns: string) =>
   list(
     table,
@@ -83,8 +83,8 @@ const listByTime = (table: string, condition: string, columns: string) =>
   )
 
 /**
- * SQL of a join that reads at most one page of `table` for each row of an outer table, so that one long list is not
- * read whole. The rows start at `start` if `isCurrent`, that is in the outer row of the cursor.
+ * SQL of a join that reads at most one page of `table` for each row of an outer table, so that a long list is not read
+ * completely. `isCurrent` selects the outer row of the cursor, whose rows begin after `start`.
  */
 const lateralSql = (table: string, isOwn: string, position: 'id' | 'sequence', isCurrent: string, start: string) =>
   `cross join lateral (
@@ -121,7 +121,7 @@ export const exportPages = {
      transfer_id, ${times('created_at', 'expires_at', 'paid_at', 'settled_at')}`,
   ),
 
-  /** Refunds, in the order of the index on orders. */
+  /** Refunds, in the order of the index on `orders`. */
   refunds: list(
     'refunds',
     `r.id, r.order_id, trim_scale(r.points)::text as points, trim_scale(r.num)::text as num, r.reason, r.transfer_id,
@@ -166,7 +166,7 @@ export const exportPages = {
     `id, name, ${times('created_at', 'last_used_at', 'expires_at')}`,
   ),
 
-  /** Links without their signatures, in the order of the index on assets. */
+  /** Links to assets without their signatures, in the order of the index on `assets`. */
   assetLinks: list(
     'asset_links',
     `l.id, a.nid, l.label, ${times('l.created_at', 'l.expires_at', 'l.revoked_at', 'l.last_used_at')}`,

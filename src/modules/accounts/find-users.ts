@@ -115,7 +115,7 @@ export async function searchUsers(
   })
 }
 
-/** Counts accounts that match a search, up to the limit for `offset`. Throws the errors of `searchUsers`. */
+/** Counts accounts that match a search, up to the limit for a page at `offset`. Throws the errors of `searchUsers`. */
 export async function countUsers(context: Needs, search: string, offset?: number | null): Promise<number> {
   const parameters = { ...parseSearch(context, search), max: countLimit(offset) }
   const [counted] = await context.database.query(countStatement, parameters)

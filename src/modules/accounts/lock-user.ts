@@ -55,7 +55,8 @@ async function change(context: Needs, operation: keyof typeof statements, rawInp
   return once(context, operation, input, async () => {
     const user = await findAccount(context, input.userId)
     if (user === undefined) throw notFound('User')
-    if (actor.kind === 'user' && actor.id === user) throw validationFailed({ userId: ['This is your own account.'] })
+    if (actor.kind === 'user' && actor.id === user)
+      throw validationFailed({ userId: ['You cannot lock or unlock your own account.'] })
     const [changed] = await database.query(statements[operation], {
       ...{ user, subject: toId('user', user), reason: input.reason },
       ...auditorOf(actor),

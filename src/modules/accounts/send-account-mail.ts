@@ -20,21 +20,21 @@ const recipientSql =
   'select id, username, display_name, language, email, email_verified, email_held, pending_email from users'
 
 const findRecipient = statement(
-  'account_addressee',
+  'account_recipient',
   { parameters: { user: uuid }, columns },
   `${recipientSql} where id = $user and deleted_at is null`,
 )
 
 /** Finds the account that holds an address. If no account holds it, finds the first account that claims it. */
 const findRecipientByEmail = statement(
-  'account_addressee_by_email',
+  'account_recipient_by_email',
   { parameters: { email: text }, columns },
   `${recipientSql} ${byEmailSql('$email')}`,
 )
 
 /** Finds up to three accounts with an unverified address: `requester` first, then the newest. */
 const findUnverified = statement(
-  'account_awaiting',
+  'account_unverified_recipients',
   { parameters: { email: text, requester: orNull(uuid) }, columns },
   `${recipientSql}
    where deleted_at is null and locked_at is null
@@ -43,11 +43,11 @@ const findUnverified = statement(
    order by id is not distinct from $requester desc, created_at desc, id desc limit 3`,
 )
 
-/** Returns a row if this many seconds have passed since a time in ISO 8601. */
+/** Returns a row if `seconds` have passed since the time `since` (ISO 8601). */
 const isExpired = statement(
-  'account_mail_over',
-  { parameters: { since: text, seconds: int }, columns: { over: boolean } },
-  'select true as over where now() >= $since::timestamptz + make_interval(secs => $seconds)',
+  'account_mail_expired',
+  { parameters: { since: text, seconds: int }, columns: { is_expired: boolean } },
+  'select true as is_expired where now() >= $since::timestamptz + make_interval(secs => $seconds)',
 )
 
 const withdrawalColumns = {
@@ -70,15 +70,15 @@ const findWithdrawal = statement(
 type Needs = Use<'composeMail' | 'config' | 'database' | 'log' | 'mailer' | 'publicUrl' | 'vault'>
 type Job<T extends AccountMailJob['template']> = Extract<AccountMailJob, { template: T }>
 
-/** Mails with a link, which anyone can request. The rejection of other mails is reported. */
+/** Templates of mails that anyone can request. Rejected recipients of these mails are not reported as errors. */
 const requested = new Set<AccountMailJob['template']>(['password-reset', 'email-verification'])
 
 interface Mail {
   to: RecipientRow
-  /** Address if it is not the current one of the account. */
+  /** Recipient address. Default: the current address of the account. */
   address?: string
   message: AccountMessage
-  /** Distinguishes several mails of one request. */
+  /** Distinguishes the message IDs of several mails of one request. */
   part?: string
 }
 
@@ -87,7 +87,7 @@ const hasUsableEmail = ({ config }: Needs, { email_held, email_verified }: Recip
 
 const findById = async ({ database }: Needs, user: string) => (await database.query(findRecipient, { user }))[0]
 
-/** Returns a link with its address. Undefined if a newer link exists, or the link was used or has expired. */
+/** Returns a link and the address that it is sent to. Undefined if a newer link exists, or the link was used or expired. */
 async function issueLink(
   context: Needs,
   purpose: Purpose,
@@ -113,14 +113,14 @@ const withdrawalTemplates = {
 
 type Compose<Template extends AccountMailJob['template']> = (context: Needs, job: Job<Template>) => Promise<Mail[]>
 
-/** Notifies the old address. */
+/** Composes the mail that notifies the old address of a change. */
 const emailChanged: Compose<'email-change-requested' | 'email-changed'> = async (context, job) => {
   const { template, userId, email: address, newEmail, at } = job
   const to = await findById(context, userId)
   return to ? [{ to, address, message: { template, username: to.username, newEmail, at: new Date(at) } }] : []
 }
 
-/** Reports the current status of a withdrawal, which may have changed since the job was enqueued. */
+/** Composes a mail with the current status of a withdrawal, which may have changed since the job was enqueued. */
 const withdrawalChanged: Compose<'withdrawal-requested' | 'withdrawal-settled'> = async (context, job) => {
   const { userId, withdrawalId, at } = job
   const to = await findById(context, userId)
@@ -145,7 +145,7 @@ const composers: Record<AccountMailJob['template'], (context: Needs, job: never)
     const message = { template: 'password-reset', username: to.username, link: issued.link, minutes } as const
     return [{ to, address: issued.address, message }]
   },
-  /** Several accounts may claim an address. Each gets its own link. */
+  /** Composes a verification mail for each account that claims the address. Each mail has its own link. */
   async 'email-verification'(context, job: Job<'email-verification'>) {
     const { database } = context
     const recipients =

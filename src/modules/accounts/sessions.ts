@@ -126,7 +126,7 @@ export interface Session extends SessionRow {
   isCurrent: boolean
 }
 
-/** Part of a list of sessions. `after` and `before` are public IDs. */
+/** Page of a list of sessions. `after` and `before` are public IDs. */
 interface SessionPage {
   limit: number
   offset: number
@@ -254,7 +254,7 @@ const deleteToken = statement(
 /** Length of a token. Existing callers store tokens in columns for 40 hex digits. */
 const TOKEN_BYTES = 20
 
-/** The error of a wrong address or password. It does not reveal which of them was wrong. */
+/** The error of a sign-in with a wrong address or password. Does not reveal which of the two was wrong. */
 export const incorrectLogin = () =>
   new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
 

@@ -11,7 +11,7 @@ import { formatAmount, toUnits } from '../../shared/money.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
-import { emailTaken, mailboxDigest, type SignUpInput, signUpInput, translateDuplicate } from './account-input.ts'
+import { emailInUse, mailboxDigest, type SignUpInput, signUpInput, translateDuplicate } from './account-input.ts'
 import { accountMailSql } from './mailed-links.ts'
 
 /**
@@ -104,7 +104,7 @@ async function createAccount(
   })
   if (!created) {
     await custody.forget(id)
-    throw emailTaken()
+    throw emailInUse()
   }
   return id
 }
@@ -117,7 +117,7 @@ export async function signUp(context: Needs, rawInput: SignUpInput): Promise<str
   const input = parse(signUpInput, rawInput)
   return once(context, 'signUp', input, async () => {
     if (actor.kind !== 'system') await rateLimiter.consume('sign-up', networkOf(actor.address))
-    // Each sign-up sends a mail, and an unverified address can be given repeatedly.
+    // Each sign-up sends a mail, and several sign-ups can use the same unverified address.
     if (config.emailVerification !== 'off') await rateLimiter.consume('sign-up-mailbox', mailboxDigest(input.email))
     return createAccount(context, input, 'USER')
   })

@@ -22,7 +22,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 /** Maximum size of an uploaded picture, in bytes. The stored picture is smaller. */
 const MAX_PICTURE_BYTES = 10_000_000
 
-/** Pictures by input field. `sides` has the longer sides of the picture and its thumbnail, in pixels. */
+/** Pictures by input field. `sides`: longer side of the picture, and longer side of its thumbnail, in pixels. */
 const pictureFields = {
   profilePicture: { kind: 'PROFILE', sides: [1024, 256] },
   profileBackground: { kind: 'BACKGROUND', sides: [2048, 512] },
@@ -38,7 +38,7 @@ const profileInput = z.strictObject({
   allowC2paDownload: z.boolean({ error: 'Must be a valid boolean.' }).optional(),
 })
 
-/** Changes of a profile. Missing fields stay. A null picture is removed. */
+/** Changes of a profile. Missing fields stay unchanged. A null removes the picture. */
 export type ProfileInput = z.input<typeof profileInput> & {
   [Field in PictureField]?: (() => Promise<IncomingFile>) | null | undefined
 }
@@ -151,7 +151,7 @@ async function pictureParameters(
   }
 }
 
-/** Returns the rate limits for profile pictures and what each counts by (user, address). Trusted services have no limit by address. */
+/** Returns the rate limits of profile pictures with their subjects. Trusted services have no limit by address. */
 const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', string][] => [
   ['picture', actor.id],
   ...(rateLimitKeys(actor).some(isServiceKey)

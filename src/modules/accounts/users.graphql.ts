@@ -59,7 +59,7 @@ export const UserType = builder.prismaObject('User', {
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
     username: t.exposeString('username', shortText(21, 'Unique username of at most 21 characters.')),
-    displayName: t.exposeString('displayName', shortText(100, 'The name shown to others.')),
+    displayName: t.exposeString('displayName', shortText(100, 'Name that other users see.')),
     description: t.exposeString('description', shortText(1000, 'Text that the user wrote about themselves.')),
     address: t.field({
       type: 'Address',
@@ -122,7 +122,7 @@ interface HasAccount {
   userId: string
 }
 
-/** A field with the stored record of an account, also if the account was deleted in the meantime. */
+/** Returns a field with the stored record of an account, even if the account was deleted since. */
 export const accountField = <Shape extends HasAccount>(
   t: Pick<PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>, 'read'>,
   description: string,
@@ -134,13 +134,13 @@ export const accountField = <Shape extends HasAccount>(
   })
 
 /**
- * A payload with a changed account. The account is read again, because the actor has the record from before the change.
+ * Creates a payload with a changed account. Reads the account again, because the actor has the old record.
  */
 export const accountPayload = (name: string, description: string, user: string) =>
   builder.objectRef<HasAccount>(name).implement({ description, fields: (t) => ({ user: accountField(t, user) }) })
 
 const DeleteAccountPayload = builder.objectRef<{ id: string }>('DeleteAccountPayload').implement({
-  description: 'The deleted account.',
+  description: 'Result of `deleteAccount`: the deleted account.',
   fields: (t) => ({
     id: t.id({
       description: 'Identifier of the deleted account, as in `user_01h2x…`.',
@@ -179,7 +179,7 @@ const pictureRules =
 const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
   description: 'Changes of your profile. Fields that are left out stay unchanged.',
   fields: (t) => ({
-    displayName: t.string({ description: 'The name shown to others, at most 100 characters.' }),
+    displayName: t.string({ description: 'Name that other users see, at most 100 characters.' }),
     description: t.string({ description: 'Text about yourself, at most 1,000 characters.' }),
     language: t.string({ description: 'Language of mails, such as `en-us`.' }),
     defaultTag: t.string({ description: 'Tag that clients suggest for new assets, at most 100 characters.' }),
@@ -192,13 +192,13 @@ const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
 /** Returns a function that receives an upload. Null stays null, which removes the picture. */
 const fileOf = (upload: Promise<FileUpload> | null | undefined) => upload && (() => upload)
 
-const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your updated profile.', 'You.')
+const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your updated profile.', 'Your account.')
 
 builder.mutationField('updateProfile', (t) =>
   t.field({
     type: UpdateProfilePayload,
     description: 'Changes your profile. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, THROTTLED.',
-    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'The changes.' }) },
+    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'The changes of the profile.' }) },
     resolve: async (_root, { input }, context) => {
       const { profilePicture, profileBackground, ...facts } = input
       const pictures = { profilePicture: fileOf(profilePicture), profileBackground: fileOf(profileBackground) }
@@ -283,10 +283,10 @@ builder.queryFields((t) => ({
     resolve: (query, _root, { search, ...page }, context) => listUsers(context, search, omitNullish(page), query),
   }),
   userCount: t.int({
-    description: `Number of accounts that match a search, counted no further than a page behind \`offset\` needs. ${adminOnly}.`,
+    description: `Number of accounts that match a search. Counting stops shortly after the page at \`offset\`. ${adminOnly}.`,
     args: {
       search: t.arg.string(searchText),
-      offset: t.arg.int({ description: 'Offset of the page that is read.' }),
+      offset: t.arg.int({ description: 'Offset of the page in the list.' }),
     },
     resolve: (_root, { search, offset }, context) => countUsers(context, search, offset),
   }),
@@ -294,7 +294,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   lockUser: t.field({
-    type: lockPayload('LockUserPayload', 'The account that is locked.'),
+    type: lockPayload('LockUserPayload', 'Result of `lockUser`: the locked account.'),
     description:
       'Locks an account. Its owner cannot sign in. All sessions, streams and mailed links of the account end immediately. Paid orders are still delivered. ' +
       `${adminOnly}, NOT_FOUND.`,
@@ -302,7 +302,7 @@ builder.mutationFields((t) => ({
     resolve: resolveLock(lockUser),
   }),
   unlockUser: t.field({
-    type: lockPayload('UnlockUserPayload', 'The account that is not locked any more.'),
+    type: lockPayload('UnlockUserPayload', 'Result of `unlockUser`: the unlocked account.'),
     description: `Lets the owner of a locked account sign in again. ${adminOnly}, NOT_FOUND.`,
     args: lockArgs(t, 'UnlockUserInput', 'The account to unlock, and the reason.'),
     resolve: resolveLock(unlockUser),

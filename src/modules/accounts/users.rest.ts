@@ -70,7 +70,7 @@ const userWallet = defineRecord<UserRecordFragment>()(
   {
     asset_wallet: [same('Wallet.address', text), ({ wallet }) => wallet!.address],
     asset_wallet_num: amountField('Currency units, with at least 1 decimal.', 'num', 1),
-    integrity_wallet: [text.describe('The same as `asset_wallet`.'), ({ wallet }) => wallet!.address],
+    integrity_wallet: [text.describe('Same address as `asset_wallet`.'), ({ wallet }) => wallet!.address],
     integrity_wallet_num: constantField(null),
     points: amountField('Credits, with at least 3 decimals.', 'points', 3),
     num_wallet_name: constantField(''),
@@ -103,9 +103,9 @@ const user = defineRecord<UserRecordFragment>()(
     ],
     profile: [profile.schema, profile.present],
     user_wallet: [userWallet.schema, userWallet.present],
-    // Callers read the balances in both places.
-    asset_wallet_num: amountField('The same as `user_wallet.asset_wallet_num`.', 'num', 1),
-    points: amountField('The same as `user_wallet.points`.', 'points', 3),
+    // Some callers read the balances here, others in `user_wallet`.
+    asset_wallet_num: amountField('Same amount as `user_wallet.asset_wallet_num`.', 'num', 1),
+    points: amountField('Same amount as `user_wallet.points`.', 'points', 3),
   },
 )
 
@@ -165,7 +165,7 @@ const listUsers = defineList({
 
 const updateMe = defineRoute({
   ...patch('auth/users/me', 'updateMe', 'Account', 'Change settings of your account'),
-  body: objectOf('UpdateMe', 'Only the given fields change.', {
+  body: objectOf('UpdateMe', 'New settings. Omitted fields stay unchanged.', {
     ...sameFields('UpdateProfileInput', {
       language: values.givenText(16).optional(),
       default_tag: values.givenText(100).optional(),
@@ -189,7 +189,7 @@ const updateMe = defineRoute({
 
 const updateProfile = defineRoute({
   ...patch('auth/users/profile', 'updateProfile', 'Account', 'Change your profile and its pictures'),
-  body: objectOf('ProfileToUpdate', 'Only the given fields change.', {
+  body: objectOf('ProfileToUpdate', 'New values of the profile. Omitted fields stay unchanged.', {
     ...sameFields('UpdateProfileInput', {
       display_name: values.givenText(100).optional(),
       description: values.givenText(1000).optional(),
@@ -235,7 +235,7 @@ export const exportDescription: DirectDescription = {
   access: 'user',
   answers: {
     200: {
-      description: 'The document, as a file.',
+      description: 'The exported data as a JSON file.',
       mediaType: 'application/json',
       schema: z
         .looseObject({})
@@ -283,7 +283,7 @@ export const AdministeredUser = graphql(/* GraphQL */ `
   }
 `)
 
-const administeredUser = objectOf('AdministeredUser', 'An account, as administrators see it.', {
+const administeredUser = objectOf('AdministeredUser', 'An account with the fields that administrators can read.', {
   ...sameFields('User', { id: text, username: text, display_name: text, created_at: values.moment }),
   ...sameFields('User', { locked_at: values.moment.nullable() }),
 })

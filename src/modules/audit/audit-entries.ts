@@ -11,7 +11,7 @@ type Reader = Use<'actor' | 'database'>
 interface AuditFilter {
   /** Prefixed ID of the account. Default: the caller. */
   userId?: string | undefined
-  /** Entries of all accounts and of the system. */
+  /** True for the entries of all accounts and of the system. */
   everybody?: boolean | undefined
   search?: Search
 }

@@ -42,11 +42,11 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** Source of new entries, and SQL expressions of their columns. */
+/** Source of new audit entries, and SQL expressions of their columns. */
 export interface AuditParts {
   /** Name of the CTE, if the statement has two. */
   name?: string
-  /** CTE or join with one row per entry. */
+  /** CTE or join with one row per audit entry. */
   from: string
   /** UUID of the account that acted, or `null` for the system. */
   user: string

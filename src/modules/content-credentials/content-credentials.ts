@@ -100,8 +100,8 @@ export function createContentCredentials(options: Options): ContentCredentials {
   const { dir, config, timeoutMs = WRITE_TIMEOUT_MS, log } = options
   const { timestampUrl } = config
   const queue = { name: NAME, queue: 20, maxWait: 60_000, reject: () => unavailable(NAME) }
-  const writing = createSemaphore({ ...queue, places: MAX_WRITES })
-  const reading = createSemaphore({ ...queue, places: MAX_READS })
+  const writing = createSemaphore({ ...queue, slots: MAX_WRITES })
+  const reading = createSemaphore({ ...queue, slots: MAX_READS })
   const stampBytes = timestampUrl === undefined ? 0 : signing.STAMP_BYTES
   let opened: { identity: signing.SigningIdentity | undefined } | undefined
   /** Returns the signing identity. Throws UNAVAILABLE if its certificate has expired. */

@@ -93,7 +93,7 @@ describe.each(bothApis)('account lock over $name', (api) => {
     ;(await api.lockUser(admin, { ...input, reason: ' ' })).fails('VALIDATION_FAILED')
     ;(await api.lockUser(admin, { ...input, userId: 'nobody-of-that-name' })).fails('NOT_FOUND')
     const own = (await api.lockUser(admin, { ...input, userId: admin.publicId })).fails('VALIDATION_FAILED')
-    expect(own).toEqual({ userId: ['This is your own account.'] })
+    expect(own).toEqual({ userId: ['You cannot lock or unlock your own account.'] })
     ;(await api.readMe(user)).ok()
   })
 

@@ -120,7 +120,7 @@ describe('mails to an unknown mailbox', () => {
         [user.id],
       ),
     ).until((rows) => rows.length === 1)
-    expect(dead!.error).toBe('The mail server refuses the recipient for good (550).')
+    expect(dead!.error).toBe('The mail server permanently rejects the recipient (550).')
     mails.server.mood = 'accept'
     expect(await app.installation.database.query(retryJobs, { job: dead!.id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'password-changed')

@@ -84,7 +84,10 @@ it('reports and keeps a key share without an account', async () => {
   await custody.create(owner)
   await destroyRestoredKeys(app.context)
   const { S3 } = await ownersOf()
-  expect(S3).toMatchObject({ isNote: true, rows: [{ problem: expect.stringContaining('no such account') }] })
+  expect(S3).toMatchObject({
+    isNote: true,
+    rows: [{ problem: expect.stringContaining('does not contain this account') }],
+  })
   await vault.forget(owner)
 })
 

@@ -180,7 +180,7 @@ describe('admin pages', () => {
     const json = { email: user.email, password: PASSWORD }
     expectOk(await app.rest('POST', 'auth/token/login/', { json }))
     const self = await submit(`/admin/users/${admin.publicId}/lock`, { reason: 'x', ...guarded })
-    expect([self.status, self.text.includes('This is your own account.')]).toEqual([400, true])
+    expect([self.status, self.text.includes('You cannot lock or unlock your own account.')]).toEqual([400, true])
     expect((await ask(`/admin/users/${admin.publicId}`)).text).not.toContain('/lock"')
   })
 

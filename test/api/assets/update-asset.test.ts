@@ -171,6 +171,6 @@ it.each([
   const wallet = await app.wallet(user)
   const result = await graphqlApi.updateAssetMetadata(user, { id, ...fields(newFile()) })
   result.fails('VALIDATION_FAILED')
-  expect(result.body.errors[0].message).toContain('A file cannot stand here.')
+  expect(result.body.errors[0].message).toContain('A file is not allowed here.')
   expect([await app.commitCount(id), await app.wallet(user)]).toEqual([1, wallet])
 })

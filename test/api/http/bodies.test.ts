@@ -355,7 +355,7 @@ describe('encoding of form texts', () => {
     for (const [raw, type] of forms) {
       const { body } = expectError(await send(raw, type), 'VALIDATION_FAILED')
       expect(Object.keys(body.error.details)).toEqual([name])
-      expect(body.error.message).toContain('bytes that are no UTF-8')
+      expect(body.error.message).toContain('invalid UTF-8')
     }
     expect(await app.wallet(user)).toEqual(before)
     expect(await app.commitCount(asset.id)).toBe(commits)

@@ -130,7 +130,7 @@ describe('numbers that lose precision', () => {
     'rejects a number that loses precision, with its path: %s',
     async (number) => {
       const custom = `{"size":{"of":[1,${number}]}}`
-      const told = /At size\.of\[1\]: This number cannot be held/
+      const told = /At size\.of\[1\]: This number cannot be stored/
       await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', told)
       for (const form of [
         { multipart: { nit_commit_custom: custom } },
@@ -141,7 +141,7 @@ describe('numbers that lose precision', () => {
       }
       const literal = `mutation { updateAssetMetadata(input: { id: "${asset.id}", nitCommitCustom: { size: ${number} } }) { asset { id } } }`
       const { body } = expectError(await user.graphql(literal), 'VALIDATION_FAILED')
-      expect(body.errors[0].message).toMatch(/^This number cannot be held/)
+      expect(body.errors[0].message).toMatch(/^This number cannot be stored/)
     },
   )
 

@@ -74,7 +74,7 @@ describe('JSON-RPC client', () => {
     for (const url of [proxy.url, `ipc://${path}`]) {
       await expect(createRpc({ url, mostBytes: 999_999 }).call('eth_chainId')).rejects.toMatchObject({
         code: 'UNAVAILABLE',
-        cause: { message: expect.stringContaining('answered with more than 999999 bytes') },
+        cause: { message: expect.stringContaining('the response is larger than 999999 bytes') },
       })
       expect(await createRpc({ url, mostBytes: 2_000_000 }).call('eth_chainId')).toHaveLength(1_000_000)
     }

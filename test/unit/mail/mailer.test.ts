@@ -89,7 +89,7 @@ describe('mails over SMTP', () => {
     const { server, mailer, log } = await overSmtp('550')
     const error = await mailer.send(mail).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RejectedRecipientError)
-    expect(error).toMatchObject({ status: 550, message: 'The mail server refuses the recipient for good (550).' })
+    expect(error).toMatchObject({ status: 550, message: 'The mail server permanently rejects the recipient (550).' })
     expect([server.mails, log.lines]).toEqual([[], []])
   })
 })

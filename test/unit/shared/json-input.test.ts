@@ -28,7 +28,7 @@ describe('numbers in JSON', () => {
   )('rejects the inexact number %s in JSON, and reports its position', (literal) => {
     expect(isExact(literal)).toBe(false)
     for (const text of [`{"a":{"b":[0,${literal}]}}`, `{"a": {"b": [0, ${literal} ]}}`]) {
-      expect(problemOf(parseJson(text))).toMatch(/^At a\.b\[1\]: This number cannot be held/)
+      expect(problemOf(parseJson(text))).toMatch(/^At a\.b\[1\]: This number cannot be stored/)
     }
     expect(problemOf(parseJson(literal))).toMatch(/^This number/)
   })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createSemaphore, type Holder } from '../../../src/shared/limiters.ts'
 import { until } from '../../support/eventually.ts'
 
-const options = { name: 'Operations', places: 2, perKey: 1, queue: 4, maxWait: 60_000 }
+const options = { name: 'Operations', slots: 2, perKey: 1, queue: 4, maxWait: 60_000 }
 
 /** Lets everything start that can start. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -51,7 +51,7 @@ describe('semaphores', () => {
     await end('a2')
     expect(started.at(-1)).toBe('a3')
     await endAll('a3', 'c1')
-    expect([rejected, semaphore.load()]).toEqual([['a4'], { places: 2, running: 0, waiting: 0, refused: 1 }])
+    expect([rejected, semaphore.load()]).toEqual([['a4'], { slots: 2, running: 0, waiting: 0, refused: 1 }])
   })
 
   it('one caller can use all slots of a semaphore, and the caller with the fewest slots is next', async () => {
@@ -66,7 +66,7 @@ describe('semaphores', () => {
   })
 
   it('a semaphore alternates between callers that share one slot', async () => {
-    const { started, start, endAll } = openScene(createSemaphore({ ...options, places: 1, queue: 20 }))
+    const { started, start, endAll } = openScene(createSemaphore({ ...options, slots: 1, queue: 20 }))
     for (const name of ['a1', 'a2', 'a3']) start(name, { keys: ['a'] })
     for (const name of ['b1', 'b2']) start(name, { keys: ['b'] })
     await endAll('a1', 'b1', 'a2', 'b2', 'a3')
@@ -75,7 +75,7 @@ describe('semaphores', () => {
 
   it('a semaphore can give keys different numbers of slots', async () => {
     const perKey = (key: string) => (key === 's' ? 2 : 1)
-    const { started, start, end, endAll } = openScene(createSemaphore({ ...options, places: 3, perKey }))
+    const { started, start, end, endAll } = openScene(createSemaphore({ ...options, slots: 3, perKey }))
     for (const name of ['a', 'b', 'c']) start(name, { keys: [name, 's'] })
     expect(started).toEqual(['a', 'b'])
     for (const name of ['d', 'e']) start(name, { keys: [name] })
@@ -92,7 +92,7 @@ describe('semaphores', () => {
     const asked = fc.tuple(fc.uniqueArray(key, { maxLength: 2 }), fc.boolean())
     await fc.assert(
       fc.asyncProperty(fc.array(asked, { maxLength: 40 }), async (steps) => {
-        const semaphore = createSemaphore({ ...options, places: 3, queue: 1_000 })
+        const semaphore = createSemaphore({ ...options, slots: 3, queue: 1_000 })
         const running = new Map<number, readonly string[]>()
         const ends: (() => void)[] = []
         let done = 0

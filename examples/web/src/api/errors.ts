@@ -47,7 +47,7 @@ const words: Record<ErrorCode, Words> = {
   ORDER_EXPIRED: 'The time to pay for this order is over. You were not charged; order again.',
   PARSE_ERROR: APP_IS_OLD,
   PAYLOAD_TOO_LARGE: 'This file is too large.',
-  PERMISSION_DENIED: 'Only an administrator may do this.',
+  PERMISSION_DENIED: 'The operation is restricted to administrators.',
   PERSISTED_QUERY_ID_REQUIRED: APP_IS_OLD,
   PERSISTED_QUERY_NOT_FOUND: APP_IS_OLD,
   PERSISTED_QUERY_NOT_IN_LIST: APP_IS_OLD,
