@@ -36,7 +36,7 @@ export function assertOffset(offset: number): void {
 export function cursorUuid(name: 'after' | 'before', cursor: string | undefined, prefix: IdPrefix): string | null {
   if (cursor === undefined) return null
   const found = fromId(cursor, prefix)
-  if (!found) throw validationFailed({ [name]: ['This is not a cursor of this connection.'] })
+  if (!found) throw validationFailed({ [name]: ['The value is not a cursor of this connection.'] })
   return found.uuid
 }
 
