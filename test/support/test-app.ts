@@ -133,7 +133,7 @@ export async function createTestApp({
     await rm(dir, { recursive: true, force: true })
     expect(uploads, 'Uploads are left after the tests').toEqual([])
     expect(broken, 'An invariant does not hold after the tests').toEqual([])
-    expect(fallbacks, 'Reads were left to Prisma: let platform/reads answer them').toEqual({})
+    expect(fallbacks, 'Reads were left to Prisma: extend src/db/read-compiler').toEqual({})
   })
 
   const sql = async <Row = Record<string, string>>(text: string, values: unknown[] = []): Promise<Row[]> =>

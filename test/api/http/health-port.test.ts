@@ -32,7 +32,7 @@ it('names the environment variable of a second port that is already in use', asy
   )
   server = await create()
   await server.listen(0, host)
-  await expect(server.listen(taken, host, 'HEALTH_PORT')).rejects.toThrow(/choose another with HEALTH_PORT=/)
+  await expect(server.listen(taken, host, 'HEALTH_PORT')).rejects.toThrow(/set HEALTH_PORT to another port/)
   await new Promise((resolve) => other.close(resolve))
 })
 

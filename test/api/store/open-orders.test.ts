@@ -159,7 +159,7 @@ describe('arguments of orders', () => {
     await eraseOrderArguments(app.context)
     expect(await keptOf(order.id)).toEqual(erased)
     expect(expectError(await replay(), 'VALIDATION_FAILED').body.error.details.id).toEqual([
-      expect.stringMatching(/arguments are erased/),
+      expect.stringMatching(/arguments of the order are erased/),
     ])
   })
 

@@ -441,7 +441,7 @@ describe('webhook test events', () => {
     const { store, owner, appId } = await hook()
     const test = (user: SignedIn, id: string) => user.rest('POST', `store/network-apps/${id}/test-events/`)
     const refused = expectError(await test(owner, appId), 'VALIDATION_FAILED')
-    expect(refused.body.error.details.network_app_id[0]).toContain("set the app's webhook URL first")
+    expect(refused.body.error.details.network_app_id[0]).toContain("Set the app's webhook URL first")
     expectError(await test(owner, 'app_none'), 'NOT_FOUND')
     expectError(await test(await app.newUser(), store.appId), 'PERMISSION_DENIED')
   })
