@@ -224,7 +224,7 @@ builder.mutationFields((t) => ({
       input: t.arg({
         type: ReplayWebhookDeliveryInput,
         required: true,
-        description: 'The app that receives the test event.',
+        description: 'The webhook delivery to send again.',
       }),
     },
     resolve: showing('webhookDelivery', async (query, { input }, context) =>
