@@ -89,7 +89,7 @@ describe('annal command line', () => {
     expect(rows).toEqual([{ role: 'ADMIN' }])
 
     const again = await annal([...args, '--password-file', '-'], { input: 'correct horse\n' })
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('taken') })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('already in use') })
     const short = await annal(args, { input: 'short' })
     expect(short).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('at least 8 characters') })
   })

@@ -113,7 +113,7 @@ describe('annal keys', () => {
     expect([current!.total, earlier!.total].every((total) => total > 0)).toBe(true)
     expect(await signAll()).toEqual(signatures)
     const tooEarly = await annal(['keys', 'destroy-previous'])
-    expect(tooEarly).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Rotate first') })
+    expect(tooEarly).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Rotate the keys first') })
 
     const resumed = await annal(['keys', 'rotate', '--json'])
     expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/\d+ of \d+ rewrapped/) })
