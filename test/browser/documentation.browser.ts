@@ -34,7 +34,7 @@ const questions = [
   ['what happens when the chain is down', 'how-to/recover-from-a-chain-outage', 'nothing is lost'],
   ['rotate the database password', 'how-to/rotate-the-database-password', 'ALTER ROLE annal NOLOGIN'],
   ['page through assets', 'how-to/page-through-a-list', 'assets(first: 100, after: $after)'],
-  ['what are points and NUM', 'explanation/money', 'Points are spent first.'],
+  ['what are points and NUM', 'explanation/money', 'Points are spent before NUM.'],
   ['use my own PostgreSQL', 'how-to/use-your-own-postgresql', 'DATABASE_URL='],
   ['put it behind nginx', 'how-to/run-behind-nginx', 'TRUSTED_PROXIES='],
   ['upgrade', 'how-to/upgrade', 'annal migrate status'],
