@@ -77,7 +77,7 @@ export class DatabaseClient extends pg.Client {
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): unknown {
-    // Nobody waits for the result of a statement that is still running.
+    // The caller of a running statement has stopped waiting for its result.
     if ((this as unknown as { _activeQuery: object | null })._activeQuery) this.#reset()
     return callback ? super.end(callback) : super.end()
   }

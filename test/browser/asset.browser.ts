@@ -118,8 +118,8 @@ it('the browser opens a private asset by its link without leaking the link in re
   const { body: link } = await owner.rest('POST', `assets/${body.id}/links/`, { json: {} })
   const context = await browser.newContext(looks['phone-dark'])
   const page = await context.newPage()
-  const told: string[] = []
-  page.on('request', (request) => told.push(request.headers().referer ?? ''))
+  const reported: string[] = []
+  page.on('request', (request) => reported.push(request.headers().referer ?? ''))
   await page.goto(link.url)
   await look(page, 'asset-private')
   expect(await findViolations(page)).toEqual([])
@@ -128,7 +128,7 @@ it('the browser opens a private asset by its link without leaking the link in re
   await page.getByRole('status').first().waitFor()
   await page.getByRole('img').click()
   await page.waitForURL(/\/ipfs\//)
-  expect(told.length).toBeGreaterThan(3)
-  expect(told.filter(Boolean)).toEqual([])
+  expect(reported.length).toBeGreaterThan(3)
+  expect(reported.filter(Boolean)).toEqual([])
   await context.close()
 })

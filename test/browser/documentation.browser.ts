@@ -26,7 +26,7 @@ const themeViolations = {
   rules: { 'nested-interactive': { enabled: false }, 'label-content-name-mismatch': { enabled: false } },
 }
 
-/** What a person types, the page that answers it, and a part of the answer. */
+/** Search text of a reader, page that must be the first result, and a text of this page. */
 const questions = [
   ['confirmation window', 'how-to/change-the-confirmation-window', 'orderWindowSeconds'],
   ['how do I change the confirmation window', 'how-to/change-the-confirmation-window', 'orderWindowSeconds'],

@@ -90,22 +90,22 @@ it('the lookup page reads a large file in chunks with progress, and restarts for
   await page.goto(`${app.url}/lookup`)
   await page.evaluate(() => {
     const [status, choice] = [document.getElementById('status')!, document.getElementById('upload')!]
-    const seen = { told: [] as string[], peak: 0 }
+    const seen = { reported: [] as string[], peak: 0 }
     new MutationObserver(() => {
-      seen.told.push(status.textContent)
+      seen.reported.push(status.textContent)
       const { memory } = performance as unknown as { memory: { usedJSHeapSize: number } }
       seen.peak = Math.max(seen.peak, memory.usedJSHeapSize)
       sessionStorage.setItem('seen', JSON.stringify(seen))
       // Chooses a file again in the middle of the first reading.
-      const isBegun = seen.told.filter((text) => text.endsWith(' 0 %')).length === 1
+      const isBegun = seen.reported.filter((text) => text.endsWith(' 0 %')).length === 1
       if (isBegun && / [1-9]0 %/.test(status.textContent)) choice.dispatchEvent(new Event('change'))
     }).observe(status, { childList: true })
   })
   await page.locator('input[type=file]').setInputFiles(large)
   await arrive(page, largeHash)
   const seen = JSON.parse((await page.evaluate(() => sessionStorage.getItem('seen')))!)
-  expect(seen.told.filter((text: string) => text === 'Reading the file: 0 %')).toHaveLength(2)
-  expect(seen.told).toContain('Reading the file: 50 %')
+  expect(seen.reported.filter((text: string) => text === 'Reading the file: 0 %')).toHaveLength(2)
+  expect(seen.reported).toContain('Reading the file: 50 %')
   expect(seen.peak).toBeLessThan(MAX_HEAP_BYTES)
   expect(await page.getByRole('status').first().textContent()).toContain('This proves nothing.')
   await context.close()

@@ -1,6 +1,6 @@
 /**
  * Who may have what is said of every operation, field and route: by the tables that F23 tries on a whole service. What is new,
- * or gone, is told here.
+ * or gone, is reported here.
  */
 import { expect, it } from 'vitest'
 import { missingFromTables } from '../../proofs/harness/authz-tables.ts'

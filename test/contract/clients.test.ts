@@ -86,11 +86,11 @@ describe('client projects', () => {
 
   it('the client projects configure Graphcache for every type without an ID', () => {
     const [, keys] = /keys: \{([^}]*)\}/.exec(read('urql/src/annal.ts'))!
-    const told = [...keys!.matchAll(/(\w+):/g)].map(([, name]) => name)
+    const reported = [...keys!.matchAll(/(\w+):/g)].map(([, name]) => name)
     // Graphcache knows payloads and the types of pages.
     const isKnown = /(Payload|Connection|Edge)$|^(PageInfo|Query|Mutation|Subscription)$|^__/
     const types = Object.values(schema.getTypeMap()).filter(isObjectType)
-    expect(told).toEqual(
+    expect(reported).toEqual(
       types.filter((type) => !isKnown.test(type.name) && !type.getFields().id).map(({ name }) => name),
     )
   })

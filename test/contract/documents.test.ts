@@ -66,8 +66,8 @@ describe('documents', () => {
   })
 
   it('the documents describe each field of a commit on the chain, and how a tree identifies its file', () => {
-    const told = read('docs/reference/chain-format.md').split('## Layout')[1]!.split('\n## ')[0]!
-    const [table, trees] = told.split('A **tree** is')
+    const reported = read('docs/reference/chain-format.md').split('## Layout')[1]!.split('\n## ')[0]!
+    const [table, trees] = reported.split('A **tree** is')
     const written = new Proxy({} as CommitData, { get: () => '' })
     const names = [...table!.matchAll(/^- `(\w+)`:/gm)].map(([, name]) => name)
     expect(names).toEqual(Object.keys(JSON.parse(encodeCommitData(written))))

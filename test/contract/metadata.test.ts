@@ -43,9 +43,9 @@ it.each(named(allFields))(
     const value = kind === 'flag' ? false : given[column]
     expect(await read(name, registered.id)).toBe(value)
     // JSON texts have the format that existing callers expect.
-    const told = kind === 'json' ? JSON.stringify(registered) : registered[column]
-    if (kind === 'json') expect(told.replaceAll('\\', '')).toContain(value)
-    else expect(told).toBe(value)
+    const reported = kind === 'json' ? JSON.stringify(registered) : registered[column]
+    if (kind === 'json') expect(reported.replaceAll('\\', '')).toContain(value)
+    else expect(reported).toBe(value)
   },
 )
 

@@ -40,8 +40,8 @@ function announcements(changelog: string, version: string): string {
 }
 
 export function untold(broken: readonly BrokenPromise[], changelog: string, version: string): BrokenPromise[] {
-  const told = announcements(changelog, version)
-  return broken.filter(({ path }) => !told.includes(`\`${path}\``))
+  const reported = announcements(changelog, version)
+  return broken.filter(({ path }) => !reported.includes(`\`${path}\``))
 }
 
 const numbersOf = (version: string) => version.split('.').map(Number)

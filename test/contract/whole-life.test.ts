@@ -66,23 +66,23 @@ it('the history of an asset can be verified with only the chain and the file net
     expect(event.name).toBe('Commit')
     expect([event.args.recorder, event.args.assetCid.hash]).toEqual([lanes[0]!.address, keccakOfText(asset.cid)])
 
-    const told = JSON.parse(event.args.commitData)
+    const reported = JSON.parse(event.args.commitData)
     const action = index === 0 ? 'action-initial-registration' : 'action-commit'
     const { assetTreeCid, assetTreeSha256, assetTreeSignature } = commit
-    expect(told).toEqual({
+    expect(reported).toEqual({
       ...{ assetTreeCid, assetTreeSha256, assetTreeSignature, author: me.address, committer: me.address },
       ...{ provider: 'Annal', timestampCreated: expect.any(Number), action: expect.stringMatching(/^bafkrei/) },
       actionResult: `${app.url}/api/v3/assets/${asset.cid}/`,
       ...{ actionName: action, abstract: index === 0 ? 'Born' : 'Grown' },
     })
-    expect(Math.abs(told.timestampCreated - Date.now() / 1000)).toBeLessThan(120)
+    expect(Math.abs(reported.timestampCreated - Date.now() / 1000)).toBeLessThan(120)
 
     const headers = { Authorization: `token ${actor.token}` }
-    const response = await fetch(`${app.url}/ipfs/${told.assetTreeCid}`, { headers })
+    const response = await fetch(`${app.url}/ipfs/${reported.assetTreeCid}`, { headers })
     const bytes = new Uint8Array(await response.arrayBuffer())
-    expect(CID.createV1(raw.code, await sha256.digest(bytes)).toString()).toBe(told.assetTreeCid)
-    expect(createHash('sha256').update(bytes).digest('hex')).toBe(told.assetTreeSha256)
-    expect(verifyMessage(told.assetTreeSha256, told.assetTreeSignature)).toBe(me.address)
+    expect(CID.createV1(raw.code, await sha256.digest(bytes)).toString()).toBe(reported.assetTreeCid)
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(reported.assetTreeSha256)
+    expect(verifyMessage(reported.assetTreeSha256, reported.assetTreeSignature)).toBe(me.address)
     const tree = JSON.parse(Buffer.from(bytes).toString())
     expect(Buffer.from(bytes).toString()).toBe(JSON.stringify(tree, null, 2))
     expect(tree).toEqual({

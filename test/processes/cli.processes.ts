@@ -106,10 +106,10 @@ describe('annal command line', () => {
     expect(JSON.parse((await annal(['sessions', 'end', '--all', '--json'])).stdout)).toEqual({ ended: before.length })
     const sessions = 'select user_id from access_tokens union all select user_id from one_time_tokens'
     expect((await database.query(sessions)).rows).toEqual([])
-    const { rows: told } = await database.query(
+    const { rows: reported } = await database.query(
       `select action from audit_entries e join users u on u.id = e.user_id where u.username = 'signed-in' order by e.id desc limit 1`,
     )
-    expect([id, told]).toEqual([expect.stringMatching(/^user_/), [{ action: 'session.revoked' }]])
+    expect([id, reported]).toEqual([expect.stringMatching(/^user_/), [{ action: 'session.revoked' }]])
   })
 
   it('the command line issues an API key, stores only its hash, lists the key, and revokes it', async () => {

@@ -197,13 +197,13 @@ describe('embedded manifests of uploaded files', () => {
     const file = new File([new Uint8Array(bytes)], 'sent.jpg', { type: 'image/jpeg' })
     const asset = await user.register({ asset_file: file })
     await app.jobs.manifest({ assetId: asset.uuid })
-    const told = expectOk(await reader.rest('GET', `assets/${asset.id}/content-credentials/`)).content_credentials
+    const reported = expectOk(await reader.rest('GET', `assets/${asset.id}/content-credentials/`)).content_credentials
     const query = `{ asset(id: "${asset.id}") { contentCredentials { state signer problems manifestCount } } }`
     const { contentCredentials } = expectOk(await reader.graphql(query)).asset
     expect(contentCredentials && Object.values(contentCredentials)).toEqual(
-      told && [told.state, told.signer, told.problems, told.manifest_count],
+      reported && [reported.state, reported.signer, reported.problems, reported.manifest_count],
     )
-    return { asset, told }
+    return { asset, reported }
   }
   const waiting = (uuid: string) =>
     app.sql(`select 1 from jobs.job where name = 'manifest' and data ->> 'assetId' = $1`, [uuid])
@@ -216,12 +216,15 @@ describe('embedded manifests of uploaded files', () => {
 
   it('a job reads the embedded manifest after registration, and reports its signer as untrusted', async () => {
     const bytes = await signed()
-    const { asset, told } = await claims(Buffer.concat([bytes, Buffer.from('a tail')]))
+    const { asset, reported } = await claims(Buffer.concat([bytes, Buffer.from('a tail')]))
     expect(await waiting(asset.uuid)).toHaveLength(1)
-    expect(told).toMatchObject({ state: 'INVALID', problems: expect.arrayContaining(['assertion.dataHash.mismatch']) })
+    expect(reported).toMatchObject({
+      state: 'INVALID',
+      problems: expect.arrayContaining(['assertion.dataHash.mismatch']),
+    })
     const again = await user.register({ asset_file: await newPicture(small) })
     const own = bytesOf(await c2pa(again.id))
-    expect((await claims(own)).told).toMatchObject({
+    expect((await claims(own)).reported).toMatchObject({
       ...{ state: 'VALID', trust_list: null, signer: 'Development signer', signed_at: null, manifest_count: 1 },
       ...{ issuer: 'Annal (development, not to be trusted)', generator: expect.stringMatching(/^Annal \d/) },
       ...{ creators: [user.username], actions: ['c2pa.opened', 'c2pa.published'], mining: [] },
@@ -233,16 +236,16 @@ describe('embedded manifests of uploaded files', () => {
     const read = vi.spyOn(app.context.contentCredentials, 'read')
     onTestFinished(() => read.mockRestore())
     const picture = Buffer.from(await (await newPicture(small)).arrayBuffer())
-    expect((await claims(picture)).told).toBeNull()
+    expect((await claims(picture)).reported).toBeNull()
     expect(read).not.toHaveBeenCalled()
   })
 
   it('a broken embedded manifest never prevents a registration', async () => {
     const bytes = await signed()
-    const { told } = await claims(changed(bytes, bytes.indexOf('Sunrise')))
-    expect(told).toMatchObject({ state: 'INVALID', problems: expect.arrayContaining([expect.any(String)]) })
+    const { reported } = await claims(changed(bytes, bytes.indexOf('Sunrise')))
+    expect(reported).toMatchObject({ state: 'INVALID', problems: expect.arrayContaining([expect.any(String)]) })
     const cut = Buffer.concat([bytes.subarray(0, bytes.length / 2), Buffer.from('\xff\xd9', 'latin1')])
-    expect((await claims(cut)).told.state).toMatch(/INVALID|UNREADABLE/)
+    expect((await claims(cut)).reported.state).toMatch(/INVALID|UNREADABLE/)
   })
 
   it('the manifest of an uploaded file is visible only to callers who can see the asset', async () => {

@@ -34,7 +34,7 @@ const shortfall = async () => {
   )
   return row!.sum
 }
-const told = () => app.log.lines.filter(({ level }) => level === 'error')
+const reported = () => app.log.lines.filter(({ level }) => level === 'error')
 
 it("the ledger matches the chain's balances after reorganizations of 1 to 20 blocks", async () => {
   const [lost, kept] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
@@ -57,7 +57,7 @@ it("the ledger matches the chain's balances after reorganizations of 1 to 20 blo
   }
   const frozen = (await depositsOf(lost)).map(({ status, confirmations }) => ({ status, confirmations }))
   expect(frozen).toEqual(Array(20 - CONFIRMATIONS).fill({ status: 'FROZEN', confirmations: null }))
-  expect(told().map(({ message }) => message)).toEqual(
+  expect(reported().map(({ message }) => message)).toEqual(
     Array(20 - CONFIRMATIONS).fill(expect.stringContaining('Chain reorganization deeper')),
   )
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
@@ -88,7 +88,7 @@ it('a reorganization freezes a spent deposit, alerts the operator, and keeps bal
     confirmations: null,
     transactionHash: payment.hash,
   })
-  expect(told()).toMatchObject([
+  expect(reported()).toMatchObject([
     { message: expect.stringContaining('annal deposits'), fields: { frozen: 1, shortfall: owed } },
   ])
   expect([await shortfall(), await contradictions(app)]).toEqual([owed, []])
@@ -179,7 +179,7 @@ it('credits deposits on a restored chain that is still shorter', async () => {
   await scene.mine(CONFIRMATIONS + 1)
   await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
-  expect(told()).toMatchObject([{ message: expect.stringContaining('Chain reorganization deeper') }])
+  expect(reported()).toMatchObject([{ message: expect.stringContaining('Chain reorganization deeper') }])
   expect(await contradictions(app)).toEqual([])
 })
 
@@ -246,7 +246,7 @@ it('freezes no deposit if a node lacks blocks, and continues with a node that ha
   await scene.mine(2)
   await scene.caughtUp()
   expect(asked).toBeGreaterThanOrEqual(3)
-  expect(told()).toEqual([])
+  expect(reported()).toEqual([])
   expect(await depositsOf(user)).toMatchObject([{ status: 'CREDITED' }])
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })

@@ -87,8 +87,10 @@ it('keeps token deposits at their address, pays withdrawals in coins, and report
   const json = { amount: '2', to: '0x000000000000000000000000000000000000dEaD', current_password: PASSWORD }
   expect((await user.rest('POST', 'wallet/withdrawals/', { json })).status).toBe(201)
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
-  const told = app.log.lines.filter(({ message }) => message.startsWith('Tokens at the address of a deleted account'))
-  expect(told).toMatchObject([{ level: 'error', fields: { tokens: '3' } }])
+  const reported = app.log.lines.filter(({ message }) =>
+    message.startsWith('Tokens at the address of a deleted account'),
+  )
+  expect(reported).toMatchObject([{ level: 'error', fields: { tokens: '3' } }])
 })
 
 it('credits no deposits if the configured token is invalid or has too many decimals, and reports the problem', async () => {

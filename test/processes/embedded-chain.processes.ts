@@ -179,8 +179,8 @@ describe('embedded chain', () => {
     await first.stop()
     const state = join(dir, 'chain', 'state.json.gz')
     const whole = await readFile(state)
-    const told: string[] = []
-    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const reported: string[] = []
+    const warn = (_facts: object, sentence: string) => void reported.push(sentence)
     const cannotUnpack = 'state.json.gz could not be unpacked'
     for (const [broken, reason] of [
       [whole.subarray(0, whole.length / 2), cannotUnpack],
@@ -191,13 +191,13 @@ describe('embedded chain', () => {
       await expect(startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })).rejects.toThrow(reason)
       expect(await readFile(state)).toEqual(broken)
     }
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     await writeFile(state, whole)
   })
 
   it('the embedded chain keeps running if saving fails at shutdown, and the next start continues with it', async () => {
-    const told: string[] = []
-    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const reported: string[] = []
+    const warn = (_facts: object, sentence: string) => void reported.push(sentence)
     const first = await startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })
     const state = join(dir, 'chain', 'state.json.gz')
     expect(await waitFor(20_000, () => stat(state).catch(() => undefined))).toBeDefined()
@@ -207,7 +207,7 @@ describe('embedded chain', () => {
     const { hash } = await transact(first.rpcUrl)
     const pid = await anvilPid()
     await first.stop()
-    expect(told.join()).toContain('keeps running')
+    expect(reported.join()).toContain('keeps running')
     await rm(state, { recursive: true })
     const next = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     expect(await anvilPid()).toBe(pid)
@@ -216,14 +216,14 @@ describe('embedded chain', () => {
   })
 
   it('the embedded chain logs the same warning at each failed save', async () => {
-    const told = createTestLog()
-    const chain = await startEmbeddedAnvil({ dir, log: told, blockTime: 20 })
+    const reported = createTestLog()
+    const chain = await startEmbeddedAnvil({ dir, log: reported, blockTime: 20 })
     const state = join(dir, 'chain', 'state.json.gz')
     expect(await waitFor(20_000, () => stat(state).catch(() => undefined))).toBeDefined()
     await rm(state)
     await mkdir(state)
     const { hash } = await transact(chain.rpcUrl)
-    const refusals = () => told.lines.filter(({ message }) => message.includes('Embedded chain failed'))
+    const refusals = () => reported.lines.filter(({ message }) => message.includes('Embedded chain failed'))
     const tries = await waitFor(60_000, async () => (refusals().length > 2 ? refusals() : undefined))
     expect(tries?.[0]).toMatchObject({ level: 'warn', fields: { reason: expect.stringContaining('EISDIR') } })
     expect(new Set(tries?.map((line) => JSON.stringify(line))).size).toBe(1)

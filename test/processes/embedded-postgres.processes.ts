@@ -283,10 +283,10 @@ describe('embedded PostgreSQL', () => {
     await expect(insert('ada@example.org', 37)).rejects.toThrow('one_each')
     await expect(insert('bob@example.org', -1)).rejects.toThrow('people_age_check')
     await server.stop()
-    const told = await readFile(join(dir, 'postgres.log'), 'utf8')
-    expect(told).toContain('one_each')
-    expect(told).toContain('people_age_check')
-    expect(told).not.toContain('@example.org')
+    const reported = await readFile(join(dir, 'postgres.log'), 'utf8')
+    expect(reported).toContain('one_each')
+    expect(reported).toContain('people_age_check')
+    expect(reported).not.toContain('@example.org')
   })
 
   it('the start waits for a long recovery of embedded PostgreSQL, with a message', async () => {
@@ -296,10 +296,10 @@ describe('embedded PostgreSQL', () => {
     await copyFile(join(dir, 'postgres', 'PG_VERSION'), join(dir, 'postgres', 'recovery.signal'))
     const { uid, gid } = await stat(join(dir, 'postgres'))
     await chown(join(dir, 'postgres', 'recovery.signal'), uid, gid)
-    const told: string[] = []
-    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const reported: string[] = []
+    const warn = (_facts: object, sentence: string) => void reported.push(sentence)
     await expectKept({ log: { ...log, warn }, patience: 500 })
-    expect(told.join()).toContain('still starting')
+    expect(reported.join()).toContain('still starting')
   })
 
   /** The checkpointer process of the server. If it dies, the server restarts all other processes and recovers. */
@@ -308,15 +308,17 @@ describe('embedded PostgreSQL', () => {
   const isReplaced = (pid: number) => waitFor(5_000, async () => (await identify(pid)) === undefined || undefined)
 
   it('kills and restarts embedded PostgreSQL if it hangs while stopping', async () => {
-    const told = createTestLog()
-    const server = await startEmbeddedPostgres({ dir, log: told, patience: 3_000 })
+    const reported = createTestLog()
+    const server = await startEmbeddedPostgres({ dir, log: reported, patience: 3_000 })
     await createWords(server.url)
     const running = await postmaster()
     process.kill(await checkpointer(server.url), 'SIGSTOP')
     process.kill(running, 'SIGINT')
     expect(await recovered(server.url)).toEqual(['kept'])
     expect(await isReplaced(running)).toBe(true)
-    expect(told.lines.map(({ message }) => message).join()).toContain('Embedded PostgreSQL does not stop; ending it')
+    expect(reported.lines.map(({ message }) => message).join()).toContain(
+      'Embedded PostgreSQL does not stop; ending it',
+    )
     await server.stop()
     expect(await isListening(server.url)).toBe(false)
   })

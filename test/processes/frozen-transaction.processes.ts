@@ -62,9 +62,9 @@ it('a process frozen during a transaction releases its locks, and continues when
   expect(written).toEqual([{ value: 'of others' }])
 
   child.kill('SIGCONT')
-  const told = next()
+  const reported = next()
   child.stdin.write('go on\n')
-  expect(await told).toBe('UNAVAILABLE of others')
+  expect(await reported).toBe('UNAVAILABLE of others')
   expect(await ended).toEqual([0, null])
 })
 

@@ -62,18 +62,18 @@ async function take(bytes: Uint8Array, type: string) {
   const errors = app.log.lines.length
   const asset = await user.register({ asset_file: new File([new Uint8Array(bytes)], 'sent', { type }) })
   await app.jobs.manifest({ assetId: asset.uuid })
-  const told = expectOk(await user.rest('GET', `assets/${asset.id}/content-credentials/`)).content_credentials
+  const reported = expectOk(await user.rest('GET', `assets/${asset.id}/content-credentials/`)).content_credentials
   const copy = await user.rest('GET', `assets/${asset.id}/c2pa/`)
   if (copy.status !== 200) expectError(copy, 'VALIDATION_FAILED')
   expect(app.log.lines.slice(errors).filter(({ level }) => level === 'error')).toEqual([])
-  expect(JSON.stringify(told).length).toBeLessThan(50 * reportBounds.text)
-  return { told, copy, asset }
+  expect(JSON.stringify(reported).length).toBeLessThan(50 * reportBounds.text)
+  return { reported, copy, asset }
 }
 
 async function assertTaken(how: readonly Change[]) {
   const changed = how.reduce(change, Buffer.from(whole))
-  const { told } = await take(Buffer.concat([changed, Buffer.from(crypto.randomUUID())]), 'image/webp')
-  expect([null, 'VALID', 'INVALID', 'UNREADABLE']).toContain(told === null ? null : told.state)
+  const { reported } = await take(Buffer.concat([changed, Buffer.from(crypto.randomUUID())]), 'image/webp')
+  expect([null, 'VALID', 'INVALID', 'UNREADABLE']).toContain(reported === null ? null : reported.state)
 }
 
 describe('hostile manifests', () => {
@@ -94,8 +94,8 @@ describe('hostile manifests', () => {
     const port = await listen(server, atEnd)
     const picture = Buffer.from(await (await newPicture({ width: 40, height: 30 })).arrayBuffer())
     const url = `http://127.0.0.1:${port}/manifest.c2pa`
-    const { told, copy } = await take(withRemoteManifest(picture, url), 'image/jpeg')
-    expect(told).toMatchObject({ state: 'REMOTE', remote_manifest_url: url })
+    const { reported, copy } = await take(withRemoteManifest(picture, url), 'image/jpeg')
+    expect(reported).toMatchObject({ state: 'REMOTE', remote_manifest_url: url })
     expect([asked.mock.calls.length, copy.status]).toEqual([0, 200])
   })
 

@@ -77,10 +77,10 @@ describe('rotation of the key-encryption key', () => {
     const secrets = await secretsOf()
     const before = await keyImages()
     const signatures = await Promise.all(before.map(sign))
-    const told: [number, number][] = []
-    const rotation = await operator().rotate((done, total) => told.push([done, total]))
+    const reported: [number, number][] = []
+    const rotation = await operator().rotate((done, total) => reported.push([done, total]))
     expect(rotation).toEqual({ current: expect.any(String), isNew: true, rewrapped: before.length + 3, unreadable: [] })
-    expect(told.at(-1)).toEqual([rotation.rewrapped, rotation.rewrapped])
+    expect(reported.at(-1)).toEqual([rotation.rewrapped, rotation.rewrapped])
 
     const after = await keyImages()
     expect(after.map(({ sealed_private_key }) => sealed_private_key)).toEqual(

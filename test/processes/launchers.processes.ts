@@ -26,7 +26,7 @@ const cli = `
   let later
   const timer = setInterval(() => {}, 1_000)
   process.once('SIGTERM', () => {
-    console.log('told to end')
+    console.log('reported to end')
     for (const each of [look, later, timer]) clearTimeout(each)
   })
   console.log('pid ' + process.pid)`
@@ -52,8 +52,8 @@ const startInShell = (env: Record<string, string>) =>
 
 /** Waits until the command line has received SIGTERM, and stops it when it has not. */
 async function expectEnd({ pid, said, output }: Awaited<ReturnType<typeof start>>) {
-  await until('it has heard or gone on', () => /told to end|goes on/.test(said()))
-  if (!said().includes('told to end')) process.kill(pid, 'SIGTERM')
+  await until('it has heard or gone on', () => /reported to end|goes on/.test(said()))
+  if (!said().includes('reported to end')) process.kill(pid, 'SIGTERM')
   expect(await output).not.toContain('goes on')
 }
 
@@ -67,15 +67,15 @@ it('the service continues when the shell of another program ends', async () => {
   const started = await startInShell({ npm_lifecycle_event: 'npx', npm_lifecycle_script: "'concurrently'" })
   started.launcher.kill('SIGTERM')
   await until('it has gone on', () => started.said().includes('goes on'))
-  expect(started.said()).not.toContain('told to end')
+  expect(started.said()).not.toContain('reported to end')
   process.kill(started.pid, 'SIGTERM')
-  expect(await started.output).toContain('told to end')
+  expect(await started.output).toContain('reported to end')
 })
 
 it.each(['SIGTERM', 'SIGKILL'] as const)('the service ends when npx gets %s', async (signal) => {
   const started = await start('npx', ['annal', 'serve'])
   started.launcher.kill(signal)
-  await until('it has heard', () => started.said().includes('told to end'), 10_000).catch((error: unknown) => {
+  await until('it has heard', () => started.said().includes('reported to end'), 10_000).catch((error: unknown) => {
     process.kill(started.pid, 'SIGTERM')
     throw error
   })

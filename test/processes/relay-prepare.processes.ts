@@ -31,10 +31,11 @@ describe('commits that cannot be prepared', () => {
     relay.wake()
     await eventually(world.statuses, all('FINAL', 3))
     expect(await world.statuses()).toEqual({ PENDING: 134, FINAL: 3 })
-    const told = world.log.lines.filter(({ message }) => message.startsWith('Commit could not be prepared'))
-    expect(new Set(told.map(({ fields }) => (fields as { commit: string }).commit)).size).toBe(told.length)
-    expect(told).toHaveLength(134)
-    for (const { fields } of told) expect(fields).toMatchObject({ commit: expect.stringMatching(/^commit_\w{26}$/) })
+    const reported = world.log.lines.filter(({ message }) => message.startsWith('Commit could not be prepared'))
+    expect(new Set(reported.map(({ fields }) => (fields as { commit: string }).commit)).size).toBe(reported.length)
+    expect(reported).toHaveLength(134)
+    for (const { fields } of reported)
+      expect(fields).toMatchObject({ commit: expect.stringMatching(/^commit_\w{26}$/) })
   })
 
   it('commits that cannot be prepared are retried with backoff, and are sent after the cause is fixed', async () => {
@@ -91,7 +92,7 @@ describe('unavailable file store', () => {
     ['full', insufficientStorage(new Error('ENOSPC')), /^The file store is full\. \(ENOSPC\)$/],
   ])(
     'a file store that is %s is logged once, and commits continue soon after it recovers',
-    async (_, refusal, told) => {
+    async (_, refusal, reported) => {
       await world.addCommits(5, 1)
       let isAway = true
       const contentStore: ContentStore = {
@@ -112,7 +113,7 @@ describe('unavailable file store', () => {
       for (const { pause } of await waiting()) expect(pause).toBeLessThanOrEqual(30)
       const message = 'Preparation of commits failed; retrying'
       expect(world.log.lines).toMatchObject([
-        { level: 'warn', message, fields: { reason: expect.stringMatching(told) } },
+        { level: 'warn', message, fields: { reason: expect.stringMatching(reported) } },
       ])
       isAway = false
       await eventually(async () => {

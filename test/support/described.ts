@@ -141,7 +141,7 @@ function complaintOfBody(keys: string[], { content }: Described, { text, headers
   if (!content) return text === '' ? undefined : 'it has a body, and none is described'
   const type = (headers.get('content-type') ?? '').split(';')[0]!.trim()
   const described = Object.keys(content).find((each) => each === type || each === '*/*')
-  if (!described) return `its type is ${type || 'not told'}`
+  if (!described) return `its type is ${type || 'unknown'}`
   if (described !== 'application/json') return undefined
   const json = readJson(text)
   if (!json) return 'it is no JSON'

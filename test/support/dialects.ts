@@ -89,4 +89,4 @@ export async function readSchema(url: string, { query }: Pick<Dialect, 'query'>)
 
 const withoutOneOf = (sdl: string) => sdl.replace(/^"""[^"]*"""\ndirective @oneOf on INPUT_OBJECT\n\n/, '')
 
-export const toldOf = (sdl: string, { unasked }: Pick<Dialect, 'unasked'>) => withoutOneOf(sdl).replace(unasked, '')
+export const reportedOf = (sdl: string, { unasked }: Pick<Dialect, 'unasked'>) => withoutOneOf(sdl).replace(unasked, '')

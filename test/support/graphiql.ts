@@ -56,18 +56,18 @@ async function write(page: Page, label: string, text: string) {
 async function readDocs(page: Page, look: Look): Promise<Visit['docs']> {
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
   const docs = page.locator('.graphiql-doc-explorer')
-  const told = async (part: string) => {
+  const reported = async (part: string) => {
     await docs.getByText(part).first().waitFor()
     return (await docs.textContent()) ?? ''
   }
-  const start = await told('Root Types')
+  const start = await reported('Root Types')
   await look('docs')
   await docs.getByRole('link', { name: 'Query', exact: true }).click()
-  const query = await told('Fields')
+  const query = await reported('Fields')
   await docs.getByRole('link', { name: 'pricing', exact: true }).click()
-  const field = await told('Type')
+  const field = await reported('Type')
   await docs.getByRole('link', { name: 'Pricing', exact: true }).click()
-  const type = await told('Fields')
+  const type = await reported('Fields')
   await look('docs-type')
   return { start, query, field, type }
 }

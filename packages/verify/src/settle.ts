@@ -46,7 +46,7 @@ export async function settleByNodes(
     }
   }
   const worst = findings.find(({ result }) => result === 'wrong') ?? findings.find(({ result }) => result === 'unknown')
-  return worst ?? (nodes.length ? right : unknown('Nobody was asked whether the blocks are those of the chain.'))
+  return worst ?? (nodes.length ? right : unknown('No node confirmed that the blocks belong to the chain.'))
 }
 
 function tryTo(judge: () => Finding): Finding {

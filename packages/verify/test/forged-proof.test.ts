@@ -105,13 +105,13 @@ it('counts a repeated block of a proof once', async () => {
 it.each([
   ['whose SHA-256 in the trees belongs to another file', 'the file', 'another file'],
   ['that belongs to no file', undefined, 'a file'],
-])('detects a CID %s, with and without the file', async (_, named, told) => {
+])('detects a CID %s, with and without the file', async (_, named, reported) => {
   const nid = named ? world.hold(named) : 'bafkr4ihkr4ld3m4gqkjf4reryxsy2s5tkbxprqkow6fin2iiyvreuzzab4'
-  const assetSha256 = createHash('sha256').update(told).digest('hex')
+  const assetSha256 = createHash('sha256').update(reported).digest('hex')
   await world.commit([nid, await world.write(nid, 1, undefined, { assetSha256 })])
   const proof = await prove(world, nid)
-  const path = join(dir, 'told.jpg')
-  await writeFile(path, told)
+  const path = join(dir, 'reported.jpg')
+  await writeFile(path, reported)
   for (const file of [[], ['--file', path]]) {
     const found = await verify(proof, ...(await everything()), ...file)
     expect(found).toMatchObject({ code: 1, file: { result: 'wrong' } })

@@ -21,10 +21,10 @@ it.each([
     6,
   ],
   ['a deposit without a version is encoded without a nonce', { depositNonce: '0x1a' }, 4],
-])('the receipt of %s', (_, told, count) => {
-  const bytes = encodeReceipt({ ...deposit, ...told })
+])('the receipt of %s', (_, reported, count) => {
+  const bytes = encodeReceipt({ ...deposit, ...reported })
   const fields = decodeRlp(bytes.subarray(1)) as unknown[]
-  const nonce = told.depositNonce === '0x0' ? '0x' : told.depositNonce
+  const nonce = reported.depositNonce === '0x0' ? '0x' : reported.depositNonce
   expect([bytes[0], fields.length, ...fields.slice(4)]).toEqual([0x7e, count, ...(count === 6 ? [nonce, '0x01'] : [])])
   expect(decodeLogs(bytes)).toEqual([log])
 })

@@ -34,7 +34,7 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   lane.seen = seen
   let isSettled = false
   try {
-    // Only nonces below the transaction count can have a receipt.
+    // A transaction can have a receipt if its nonce is below the transaction count.
     const below = inFlight.filter(({ nonce }) => nonce < count)
     const settledAll = await storeOutcomes(parts, lane, view, below)
     const isUnsure = await checkIncluded(parts, lane, view)

@@ -130,7 +130,7 @@ const withdrawalChanged: Compose<'withdrawal-requested' | 'withdrawal-settled'> 
   const message = {
     ...{ template: withdrawalTemplates[status], username: to.username, withdrawalId: toId('withdrawal', withdrawalId) },
     ...{ amount: formatAmount(amount), fee: formatAmount(fee), to: recipient, at: new Date(at), dueAt },
-    // Only a transaction that was sent costs a fee.
+    // The fee is kept if the transaction was sent, because the chain charged the fee.
     keepsFee: isSent,
   }
   return [{ to, message: message as AccountMessage }]

@@ -186,7 +186,7 @@ function plots(days: readonly Day[], currency: string): Html {
     name: string,
     field: 'ordersPaid' | 'refunds' | 'commits' | 'delivered' | 'pending' | 'givenUp' | 'signUps' | 'ordersMade',
   ) => ({ name, lengthOf: (index: number) => at(index)[field], textOf: (index: number) => String(at(index)[field]) })
-  // Only the bars use floating-point numbers. The table shows the exact amounts.
+  // The bars of the chart use floating-point numbers. The table shows the exact amounts.
   const earned = (name: string, field: 'revenueNum' | 'revenuePoints') => ({
     name,
     lengthOf: (index: number) => Number(at(index)[field]),

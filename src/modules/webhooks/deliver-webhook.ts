@@ -52,7 +52,7 @@ async function prepareCall(
   const openSecret = (sealed: Uint8Array | null) =>
     sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
   const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(openSecret))
-  // Only `order.paid` contains the arguments. Other events are sent even if the arguments cannot be decrypted.
+  // The arguments are part of `order.paid` events only. Other events are sent even if the arguments cannot be decrypted.
   const actionArgs =
     isSale(due) && due.type === 'order.paid' ? await argumentsOf.open(due.order_id, due.action_args) : {}
   const body = writePayload(due, actionArgs)

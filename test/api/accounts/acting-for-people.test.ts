@@ -53,7 +53,7 @@ const entriesOf = ({ id, publicId }: SignedIn, action: string) =>
      where action = $3 and (user_id = $1::uuid or subject = $2) order by user_id nulls last`,
     [id, publicId, action],
   )
-const told = ({ id, publicId }: SignedIn, action: string) => [
+const reported = ({ id, publicId }: SignedIn, action: string) => [
   { action, user_id: id, subject: null, reason, address: null },
   { action, user_id: null, subject: publicId, reason, address: null },
 ]
@@ -81,7 +81,7 @@ describe('command for the export of a user', () => {
       expect(said.stdout).not.toContain(text)
     expect(await entriesOf(user, 'account.exported')).toEqual([
       expect.objectContaining({ user_id: user.id, subject: null, reason: null }),
-      ...told(user, 'account.exported'),
+      ...reported(user, 'account.exported'),
     ])
   })
 
@@ -115,7 +115,7 @@ describe('command for the export of a user', () => {
     expect(await readFile(out, 'utf8')).toBe(text)
     expect(await readdir(dir)).toEqual(['person.json'])
     // Rejected exports write no audit entries.
-    expect(await entriesOf(user, 'account.exported')).toEqual(told(user, 'account.exported'))
+    expect(await entriesOf(user, 'account.exported')).toEqual(reported(user, 'account.exported'))
   })
 
   it('`annal users export` removes the file of an interrupted export', async () => {
@@ -224,7 +224,7 @@ describe('command for the deletion of a user', () => {
     expect(left).toEqual(await leftOf(one.user))
     expect(left).toMatchObject({ deleted: true, keys: 0n, assets: [true], signed: [true, true], addresses: 0n })
     expect((await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)).toEqual([])
-    expect(await entriesOf(other.user, 'account.deleted')).toEqual(told(other.user, 'account.deleted'))
+    expect(await entriesOf(other.user, 'account.deleted')).toEqual(reported(other.user, 'account.deleted'))
     expect(await entriesOf(one.user, 'account.deleted')).toEqual([
       expect.objectContaining({ user_id: one.user.id, subject: null, reason: null }),
     ])
@@ -242,7 +242,7 @@ describe('command for the deletion of a user', () => {
     const never = await annal(['delete', 'user_01h455vb4pex5vsknk084sn02q', '--reason', reason, '--yes'])
     expect(never).toEqual({ code: 1, stdout: '', stderr: 'User not found.\n' })
     expect(await annal(['export', user.publicId, '--reason', reason])).toEqual(never)
-    expect(await entriesOf(user, 'account.deleted')).toEqual(told(user, 'account.deleted'))
+    expect(await entriesOf(user, 'account.deleted')).toEqual(reported(user, 'account.deleted'))
   })
 
   it('two concurrent `annal users delete` commands and a user request delete the account once', async () => {

@@ -106,8 +106,8 @@ describe('account deletion', () => {
       [user.id],
     )
     expect((await remove(user)).status).toBe(204)
-    const told = `select nid from assets where owner_id = $1::uuid and (deleted_at is null or caption <> '')`
-    expect(await app.sql(told, [user.id])).toEqual([])
+    const reported = `select nid from assets where owner_id = $1::uuid and (deleted_at is null or caption <> '')`
+    expect(await app.sql(reported, [user.id])).toEqual([])
     expect(await countOf('assets', 'owner_id', user.id)).toBe(assets.length)
     expect(
       await app.sql('select 1 from audit_entries where user_id = $1::uuid and address is not null', [user.id]),
@@ -150,11 +150,11 @@ describe('account deletion', () => {
       [user.id],
     )
     expect(orders).toEqual(['SUCCESS', 'CANCELLED', 'CANCELLED'].map((status) => ({ status, action_args: null })))
-    const told = await app.sql(
+    const reported = await app.sql(
       `select count(*)::int as n from events where owner_id = $1::uuid and type = 'order.cancelled'`,
       [user.id],
     )
-    expect(told).toEqual([{ n: open.length }])
+    expect(reported).toEqual([{ n: open.length }])
     expect(await brokenInvariants()).toEqual([])
   })
 
@@ -308,14 +308,14 @@ it('account deletion erases webhook responses that contain data of the buyer', a
     const { id } = await store.order(buyer)
     expectOk(await store.confirm(buyer, id))
     await app.sql(
-      `with told as (
+      `with reported as (
          insert into webhook_deliveries (event_id, network_app_id, order_id, status, attempt_count, next_attempt_at, settled_at)
          select e.id, o.network_app_id, o.id, 'DELIVERED', 1, null, now()
          from orders o join events e on e.order_id = o.id and e.type = 'order.paid' and e.owner_id = o.buyer_id
          where o.id = $1::uuid returning id
        )
        insert into webhook_attempts (delivery_id, number, duration, status_code, response)
-       select id, 1, 5, 200, 'Sent to ' || $2 from told`,
+       select id, 1, 5, 200, 'Sent to ' || $2 from reported`,
       [fromId(id)!.uuid, buyer.username],
     )
   }

@@ -47,7 +47,8 @@ const tryAgain = ({ id }: Job, retry: number, isLast = false) =>
     [id, retry, isLast],
   )
 
-const toldOf = (job: Job) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', job.id))
+const reportedOf = (job: Job) =>
+  app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', job.id))
 
 const deadLetterOf = async ({ id }: Job) =>
   (
@@ -147,14 +148,14 @@ it('a mail job that fails for hours is logged once per hour, in any process', as
   await waitingJob('password-changed', 1)
   await tryAgain(job, 2)
   await waitingJob('password-changed', 2)
-  expect(toldOf(job)).toMatchObject([{ level: 'warn', fields: { attempt: 1 } }])
+  expect(reportedOf(job)).toMatchObject([{ level: 'warn', fields: { attempt: 1 } }])
   await app.sql(
     `update jobs.job set output = jsonb_set(output, '{loggedAt}', to_jsonb((output->>'loggedAt')::bigint - 3600000)) where id = $1::uuid`,
     [job.id],
   )
   await tryAgain(job, 3)
   await waitingJob('password-changed', 3)
-  expect(toldOf(job).map(({ fields }) => (fields as { attempt: number }).attempt)).toEqual([1, 4])
+  expect(reportedOf(job).map(({ fields }) => (fields as { attempt: number }).attempt)).toEqual([1, 4])
   await app.sql('delete from jobs.job where id = $1::uuid', [job.id])
 })
 
@@ -167,7 +168,10 @@ describe('notifications that could not be sent', () => {
     const dead = await deadLetterOf(job)
     expect(dead).toMatchObject({ data: job.data, error: expect.stringContaining('mail server') })
     expect(job.data).toMatchObject({ template: 'password-changed', userId: user.id })
-    expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { attempt: 181, subject: subjectOf(job.data) } })
+    expect(reportedOf(job).at(-1)).toMatchObject({
+      level: 'error',
+      fields: { attempt: 181, subject: subjectOf(job.data) },
+    })
     mails.server.mood = 'accept'
     expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'password-changed')
@@ -185,7 +189,10 @@ describe('notifications that could not be sent', () => {
     const { template, requestId, at, userId } = job.data
     const { id, data } = await deadLetterOf(job)
     expect(data).toEqual(job.data)
-    expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { subject: { template, user: user.publicId } } })
+    expect(reportedOf(job).at(-1)).toMatchObject({
+      level: 'error',
+      fields: { subject: { template, user: user.publicId } },
+    })
     expect(JSON.stringify(app.log.lines)).not.toContain('@example.org')
     const shown = (await app.installation.database.query(findDead, { limit: 100 })).find((row) => row.id === id)
     expect(shown).toMatchObject({ data: { template, requestId, at, userId }, can_be_retried: true })

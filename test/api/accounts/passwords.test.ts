@@ -96,11 +96,11 @@ describe.each(bothApis)('passwords over $name', (api) => {
       await confirm(await linkOf(user))
       await mails.awaitMails(user.email, 'password-changed')
       const rows = await app.sql(
-        `select email_verified, (select array_agg(action) from audit_entries where user_id = u.id and action like 'password%') as told
+        `select email_verified, (select array_agg(action) from audit_entries where user_id = u.id and action like 'password%') as reported
        from users u where id = $1::uuid`,
         [user.id],
       )
-      expect(rows).toEqual([{ email_verified: true, told: ['password.reset'] }])
+      expect(rows).toEqual([{ email_verified: true, reported: ['password.reset'] }])
     })
 
     it('a password reset succeeds once when 50 requests with the same link arrive together', async () => {

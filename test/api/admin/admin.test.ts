@@ -254,9 +254,10 @@ describe('admin pages', () => {
     const given = await submit('/admin/new-grant', fields)
     const place = given.headers.get('location')!
     expect(place).toMatch(/^\/admin\/grants\/grant_\w{26}\?done=granted$/)
-    const told = (await ask(place)).text
-    expect(told).toContain('The points were granted.')
-    for (const fact of ['<dd>5</dd>', 'A present', `href="/admin/users/${user.publicId}"`]) expect(told).toContain(fact)
+    const reported = (await ask(place)).text
+    expect(reported).toContain('The points were granted.')
+    for (const fact of ['<dd>5</dd>', 'A present', `href="/admin/users/${user.publicId}"`])
+      expect(reported).toContain(fact)
     expect((await ask('/admin/grants/grant_none')).status).toBe(404)
     expect((await ask(`/admin/grants/${user.publicId}`)).status).toBe(404)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '5' })

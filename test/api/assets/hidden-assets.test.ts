@@ -41,10 +41,10 @@ const absent = await subjectOf(newFile(), tree.cid)
 const callers = { 'another user': (): Pick<SignedIn, 'rest' | 'graphql'> => other, 'an anonymous caller': () => app }
 
 function learned({ status, headers, text }: Answer, { nid, sha256, treeCid }: Subject) {
-  const told = [...headers].filter(([name]) => !['date', 'x-request-id', 'content-length'].includes(name))
+  const reported = [...headers].filter(([name]) => !['date', 'x-request-id', 'content-length'].includes(name))
   const named = (value: string) =>
     [nid, sha256, treeCid].reduce((rest, name, index) => rest.replaceAll(name, `{${index}}`), value)
-  return { status, headers: told.map(([name, value]) => [name, named(value)]), text: named(text) }
+  return { status, headers: reported.map(([name, value]) => [name, named(value)]), text: named(text) }
 }
 
 type Call = (caller: Pick<SignedIn, 'rest' | 'graphql'>, subject: Subject) => Promise<Answer>

@@ -111,7 +111,7 @@ describe('GraphQL subscriptions', () => {
     const { id } = await user.register()
     let behind = other.url
     const url = `${await listenBefore(() => behind)}/graphql`
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const connections: unknown[] = []
     const headers = { authorization: `token ${user.token}` }
     const client = createClient({ url, headers, on: { connected: () => void connections.push('connected') } })
@@ -120,7 +120,7 @@ describe('GraphQL subscriptions', () => {
     const end = (why: unknown) => void endings.push(why)
     client.subscribe(
       { query: COMMIT_UPDATED, variables: { nid: id } },
-      { next: ({ data }) => void told.push(data), error: end, complete: () => end('complete') },
+      { next: ({ data }) => void reported.push(data), error: end, complete: () => end('complete') },
     )
     await eventually(
       () => connections,
@@ -135,7 +135,7 @@ describe('GraphQL subscriptions', () => {
     expect(endings).toEqual([])
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
     await eventually(
-      () => told,
+      () => reported,
       ({ length }) => length > 0,
     )
   })
@@ -303,9 +303,9 @@ describe('failing subscriptions', () => {
     } finally {
       await app.sql('alter table commits rename column hidden_message to message')
     }
-    const told = JSON.stringify(reader.events)
-    expect(told).toContain('INTERNAL')
-    expect(told).not.toMatch(/hidden_|select |prisma|node_modules|\.ts/i)
+    const reported = JSON.stringify(reader.events)
+    expect(reported).toContain('INTERNAL')
+    expect(reported).not.toMatch(/hidden_|select |prisma|node_modules|\.ts/i)
     expect(app.log.lines.some(({ level }) => level === 'error')).toBe(true)
   })
 })

@@ -116,8 +116,8 @@ describe('event feed of a store', () => {
     const reader = await listen(store.owner)
     const order = await store.order(buyer, { action_args: { nid: 'bafy' } })
     expectOk(await store.confirm(buyer, order.id))
-    const told = (await buyer.rest('GET', 'events')).body.results
-    expect(told).toMatchObject([
+    const reported = (await buyer.rest('GET', 'events')).body.results
+    expect(reported).toMatchObject([
       { sequence: 1, type: 'order.created', order_id: order.id, data: null },
       { sequence: 2, type: 'order.paid', order_id: order.id, data: null },
     ])
@@ -125,7 +125,7 @@ describe('event feed of a store', () => {
     expect(sale).toMatchObject({
       type: 'order.paid',
       order_id: order.id,
-      transfer_id: told[1].transfer_id,
+      transfer_id: reported[1].transfer_id,
       data: {
         type: 'order.paid',
         data: { order: { id: order.id, status: 'pending', price: '2.5' }, action_args: { nid: 'bafy' } },
@@ -264,7 +264,7 @@ describe('GET events/stream', () => {
     await other.stop()
     expect(
       (await endings).map(({ status }) => status),
-      'a subscription is not told to be complete',
+      'a subscription is not reported to be complete',
     ).toEqual(['fulfilled', 'rejected'])
     expect(streams[1]!.text).not.toContain('complete')
   })

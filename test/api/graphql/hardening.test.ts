@@ -152,9 +152,9 @@ describe('GraphQL variables', () => {
   it.each([
     ['nested too deeply', { first: deep }, /^first: .* no more than 16 levels deep\.$/],
     ['too large', { first: Array(15_000).fill(1) }, /^The variables contain/],
-  ])('rejects GraphQL variables that are %s', async (_what, variables, told) => {
+  ])('rejects GraphQL variables that are %s', async (_what, variables, reported) => {
     const { body } = expectError(await user.graphql(document, variables), 'VALIDATION_FAILED')
-    expect(body.errors[0].message).toMatch(told)
+    expect(body.errors[0].message).toMatch(reported)
   })
 
   it.each([

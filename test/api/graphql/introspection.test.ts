@@ -3,7 +3,7 @@ import { buildSchema, type GraphQLInputObjectType, validateSchema } from 'graphq
 import { buildSchema as buildTextWith16, validateSchema as validateWith16 } from 'graphql-16'
 import { describe, expect, it } from 'vitest'
 import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'
-import { dialects, probe, readSchema, toldOf } from '../../support/dialects.ts'
+import { dialects, probe, readSchema, reportedOf } from '../../support/dialects.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { send } from '../../support/http-client.ts'
 import { createTestApp } from '../../support/test-app.ts'
@@ -14,7 +14,7 @@ const full = dialects[0]!.query
 
 describe('introspected schema', () => {
   it.each(dialects)('the introspected schema is complete for $name', async (dialect) => {
-    expect(await readSchema(`${app.url}/graphql`, dialect)).toBe(toldOf(committed, dialect))
+    expect(await readSchema(`${app.url}/graphql`, dialect)).toBe(reportedOf(committed, dialect))
   })
 
   it('the schema file and the introspected schema define @oneOf', async () => {

@@ -68,7 +68,7 @@ function statusOf(error: unknown): number {
 async function serve(read: Read): Promise<string> {
   const server = createServer((req, res) => {
     read(req, res).then(
-      (told) => res.end(JSON.stringify(told)),
+      (reported) => res.end(JSON.stringify(reported)),
       (error) => res.end(JSON.stringify({ refused: statusOf(error) })),
     )
   })
@@ -125,13 +125,13 @@ const bodies: Record<string, string> = {
   'a field that is too large': form({ file: null, text: 'x'.repeat(MAX_BYTES) }, filePath, file('0')),
 }
 
-const told = async (url: string, body: string) =>
+const reported = async (url: string, body: string) =>
   JSON.parse((await send(url, { raw: Buffer.from(body), headers: { 'content-type': formType } })).text)
 
 it.each(Object.entries(bodies))(
   'reads a GraphQL multipart request with %s in the same way as graphql-upload-ts',
   async (_, body) => {
-    expect(await told(oursUrl, body)).toEqual(await told(referenceUrl, body))
+    expect(await reported(oursUrl, body)).toEqual(await reported(referenceUrl, body))
   },
 )
 
@@ -149,7 +149,7 @@ it.each([
   ['a file without a path in the map', operations(none) + map({ 0: [] })],
 ])("Annal's multipart reader rejects %s, unlike graphql-upload-ts", async (_, fields) => {
   const body = fields + file('0') + END
-  expect([await told(oursUrl, body), await told(referenceUrl, body)]).toEqual([
+  expect([await reported(oursUrl, body), await reported(referenceUrl, body)]).toEqual([
     { refused: 400 },
     expect.not.objectContaining({ refused: 400 }),
   ])

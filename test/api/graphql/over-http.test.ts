@@ -18,8 +18,9 @@ describe('GraphQL endpoint', () => {
     ),
   )('the GraphQL endpoint passes the audit %s %s', async (_id, _name, audit) => {
     const result = await audit()
-    const told = 'response' in result ? `${result.response.status} ${await result.response.text().catch(() => '')}` : ''
-    expect(result.status, `${'reason' in result ? result.reason : ''} ${told}`).toBe('ok')
+    const reported =
+      'response' in result ? `${result.response.status} ${await result.response.text().catch(() => '')}` : ''
+    expect(result.status, `${'reason' in result ? result.reason : ''} ${reported}`).toBe('ok')
   })
 
   it('the GraphQL endpoint ignores unknown request parameters, like REST', async () => {

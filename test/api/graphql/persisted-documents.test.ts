@@ -189,10 +189,10 @@ describe('invalid manifests of trusted documents', () => {
       d: costly,
       [hashOf('x')]: me,
     })
-    const told = problemsOf(path)
+    const reported = problemsOf(path)
     const problems = [/document a: Syntax Error/, /document b: .*nothing/, /c: .*characters/, /d: .*values/, /SHA-256/]
-    for (const problem of problems) expect(told).toMatch(problem)
-    expect(told).toMatch(/^GRAPHQL_TRUSTED_DOCUMENTS has problems:/)
+    for (const problem of problems) expect(reported).toMatch(problem)
+    expect(reported).toMatch(/^GRAPHQL_TRUSTED_DOCUMENTS has problems:/)
   })
 
   it.each([
@@ -202,8 +202,8 @@ describe('invalid manifests of trusted documents', () => {
     ['is another JSON file', { name: 'annal', version: 1 }, /is not a manifest/],
     ['has no document texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
     ['uses @defer', { x: '{ me { id ... @defer { email } } }' }, /Unknown directive "@defer"/],
-  ])('rejects a manifest of trusted documents if it %s', async (_how, manifest, told) => {
-    expect(problemsOf(await write('one.json.draft', manifest))).toMatch(told)
+  ])('rejects a manifest of trusted documents if it %s', async (_how, manifest, reported) => {
+    expect(problemsOf(await write('one.json.draft', manifest))).toMatch(reported)
   })
 
   it('rejects a manifest that is missing, conflicts with another manifest, or whose folder is empty', async () => {

@@ -48,8 +48,8 @@ it('every GraphQL type, field, argument and enum value has a description', () =>
 
 it('ErrorCode lists every error code with its documented meaning', () => {
   const type = schema.getType('ErrorCode')
-  const told = isEnumType(type) ? type.getValues().map(({ name, description }) => [name, description]) : []
-  expect(Object.fromEntries(told)).toEqual(errorMeanings)
+  const reported = isEnumType(type) ? type.getValues().map(({ name, description }) => [name, description]) : []
+  expect(Object.fromEntries(reported)).toEqual(errorMeanings)
 })
 
 it('every GraphQL object type with an ID implements Node', () => {

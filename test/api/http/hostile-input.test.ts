@@ -16,14 +16,14 @@ const update =
 const json = { 'Content-Type': 'application/json' }
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 
-async function refusedByBoth(raw: string, graphqlRaw: string, field: string, told: RegExp) {
+async function refusedByBoth(raw: string, graphqlRaw: string, field: string, reported: RegExp) {
   const before = [await app.commitCount(asset.id), await app.wallet(user)]
   const rest = expectError(await user.rest('PATCH', path, { raw: `{${raw}}`, headers: json }), 'VALIDATION_FAILED')
-  expect(rest.body.error.details).toEqual({ [field]: [expect.stringMatching(told)] })
+  expect(rest.body.error.details).toEqual({ [field]: [expect.stringMatching(reported)] })
   expect(rest.body.error.message).toMatch(new RegExp(`^${field}: `))
   const body = `{"query":${JSON.stringify(update)},"variables":{"input":{"id":"${asset.id}",${graphqlRaw}}}}`
   const graphql = expectError(await user.rest('POST', '/graphql', { raw: body, headers: json }), 'VALIDATION_FAILED')
-  expect(graphql.body.errors[0].message).toMatch(told)
+  expect(graphql.body.errors[0].message).toMatch(reported)
   expect([await app.commitCount(asset.id), await app.wallet(user)]).toEqual(before)
 }
 
@@ -44,11 +44,11 @@ describe('text that is not valid Unicode', () => {
     ['{"\\ud800":1}', /Unpaired/],
     ['{"a":{"\\u0000":1}}', /At a: Null/],
     ['{"a":{"__proto__":{"b":1}}}', /At a: A key may not be "__proto__"/],
-  ])('rejects custom JSON that is not valid Unicode, with the path of the problem: %s', async (custom, told) => {
-    await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', told)
+  ])('rejects custom JSON that is not valid Unicode, with the path of the problem: %s', async (custom, reported) => {
+    await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', reported)
     const form = await user.rest('PATCH', path, { multipart: { nit_commit_custom: custom } })
     expect(expectError(form, 'VALIDATION_FAILED').body.error.details).toEqual({
-      nit_commit_custom: [expect.stringMatching(told)],
+      nit_commit_custom: [expect.stringMatching(reported)],
     })
   })
 
@@ -90,21 +90,23 @@ describe('text that is not valid Unicode', () => {
 describe('deeply nested JSON', () => {
   it.each([17, 4_000])('rejects JSON with %i levels of nesting', async (levels) => {
     const text = nested(levels)
-    const told = /16 levels/
+    const reported = /16 levels/
     for (const [rest, graphql] of [
       ['nit_commit_custom', 'nitCommitCustom'],
       ['signed_metadata', 'signedMetadata'],
       ['signature', 'signature'],
     ] as const) {
       const inGraphQL = graphql === 'nitCommitCustom' ? text : JSON.stringify(text)
-      await refusedByBoth(`"${rest}":${text}`, `"${graphql}":${inGraphQL}`, rest, told)
+      await refusedByBoth(`"${rest}":${text}`, `"${graphql}":${inGraphQL}`, rest, reported)
       const form = await user.rest('PATCH', path, { multipart: { [rest]: text } })
       expect(expectError(form, 'VALIDATION_FAILED').body.error.details).toEqual({
-        [rest]: [expect.stringMatching(told)],
+        [rest]: [expect.stringMatching(reported)],
       })
     }
     const meta = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), meta: text } })
-    expect(expectError(meta, 'VALIDATION_FAILED').body.error.details).toEqual({ meta: [expect.stringMatching(told)] })
+    expect(expectError(meta, 'VALIDATION_FAILED').body.error.details).toEqual({
+      meta: [expect.stringMatching(reported)],
+    })
   })
 
   it('rejects deeply nested JSON in fields that return the submitted JSON', async () => {
@@ -130,14 +132,14 @@ describe('numbers that lose precision', () => {
     'rejects a number that loses precision, with its path: %s',
     async (number) => {
       const custom = `{"size":{"of":[1,${number}]}}`
-      const told = /At size\.of\[1\]: This number cannot be stored/
-      await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', told)
+      const reported = /At size\.of\[1\]: This number cannot be stored/
+      await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', reported)
       for (const form of [
         { multipart: { nit_commit_custom: custom } },
         { urlencoded: { nit_commit_custom: custom } },
       ]) {
         const { body } = expectError(await user.rest('PATCH', path, form), 'VALIDATION_FAILED')
-        expect(body.error.details).toEqual({ nit_commit_custom: [expect.stringMatching(told)] })
+        expect(body.error.details).toEqual({ nit_commit_custom: [expect.stringMatching(reported)] })
       }
       const literal = `mutation { updateAssetMetadata(input: { id: "${asset.id}", nitCommitCustom: { size: ${number} } }) { asset { id } } }`
       const { body } = expectError(await user.graphql(literal), 'VALIDATION_FAILED')
@@ -179,8 +181,8 @@ it.each(['image/png\u0001', 'text/plain; charset=ü日', 'no type'])(
     expectOk(await user.rest('GET', `assets/${id}/`))
     const asset_file_mime_type = type
     if (type === 'no type') return
-    const told = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), asset_file_mime_type } })
-    expectError(told, 'VALIDATION_FAILED')
+    const reported = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), asset_file_mime_type } })
+    expectError(reported, 'VALIDATION_FAILED')
   },
 )
 

@@ -53,12 +53,12 @@ const server = createServer(async (req, res) => {
 atEnd(() => rm(dir, { recursive: true }))
 const url = `http://127.0.0.1:${await listen(server, atEnd)}`
 
-const told = async (message: Message) => JSON.parse((await send(url, message)).text)
+const reported = async (message: Message) => JSON.parse((await send(url, message)).text)
 
 function tell(fields: [string, string | File][]) {
   const multipart = new FormData()
   for (const [name, value] of fields) multipart.append(name, value)
-  return told({ multipart })
+  return reported({ multipart })
 }
 
 const fileOf = (bytes: number) => new File(['x'.repeat(bytes)], 'a.txt', { type: 'text/plain' })

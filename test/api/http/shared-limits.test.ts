@@ -80,9 +80,9 @@ function beginUpload(url: string, { token }: SignedIn, bytes: number) {
   onTestFinished(request.abort)
   return request
 }
-const toldOf = async ({ id }: SignedIn) => {
-  const told = `select (held->>'amount')::int as bytes from concurrency_counters, jsonb_each(holders) as holder (process, held) where subject = 'uploads:' || $1`
-  return (await app.sql<{ bytes: number }>(told, [id])).map(({ bytes }) => bytes).sort((a, b) => a - b)
+const reportedOf = async ({ id }: SignedIn) => {
+  const reported = `select (held->>'amount')::int as bytes from concurrency_counters, jsonb_each(holders) as holder (process, held) where subject = 'uploads:' || $1`
+  return (await app.sql<{ bytes: number }>(reported, [id])).map(({ bytes }) => bytes).sort((a, b) => a - b)
 }
 const register = (url: string, actor: SignedIn) =>
   ask(url, 'POST', 'assets/', { actor, multipart: { asset_file: newFile() }, headers: newAddress() })
@@ -90,9 +90,9 @@ const register = (url: string, actor: SignedIn) =>
 it("two processes share a user's limit of bytes being uploaded, and ended uploads free their bytes", async () => {
   const user = await app.newUser()
   const first = beginUpload(app.url, user, 700_000)
-  await poll(() => toldOf(user)).until((told) => told.join() === '700000')
+  await poll(() => reportedOf(user)).until((reported) => reported.join() === '700000')
   beginUpload(another.url, user, 300_000)
-  await poll(() => toldOf(user)).until((told) => told.join() === '300000,700000')
+  await poll(() => reportedOf(user)).until((reported) => reported.join() === '300000,700000')
   for (const url of urls) {
     const refused = await register(url, user)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
@@ -100,14 +100,14 @@ it("two processes share a user's limit of bytes being uploaded, and ended upload
   const upload = { input: { assetFile: newFile() } }
   expectError(await createGraphQL(another.url)(registerAsset, upload, { actor: user }), 'THROTTLED')
   first.abort()
-  await poll(() => toldOf(user)).until((told) => told.join() === '300000')
+  await poll(() => reportedOf(user)).until((reported) => reported.join() === '300000')
   expect((await register(another.url, user)).status).toBe(201)
 })
 
 it('frees the upload bytes of a dead process after a minute', async () => {
   const user = await app.newUser()
   beginUpload(app.url, user, 1_000_000)
-  await poll(() => toldOf(user)).until((told) => told.join() === '1000000')
+  await poll(() => reportedOf(user)).until((reported) => reported.join() === '1000000')
   expect((await register(another.url, user)).status).toBe(429)
   // Simulates a process that was killed a minute ago.
   await app.sql(

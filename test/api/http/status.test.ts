@@ -37,6 +37,6 @@ it('assigns every error code a 4xx or 5xx status and a unique type', () => {
 })
 
 it('sends WWW-Authenticate with 401 responses only', () => {
-  const told = errorCodes.filter((code: ErrorCode) => 'WWW-Authenticate' in refusalHeaders({ code, message: '' }))
-  expect(told).toEqual(errorCodes.filter((code) => statuses[code].status === 401))
+  const reported = errorCodes.filter((code: ErrorCode) => 'WWW-Authenticate' in refusalHeaders({ code, message: '' }))
+  expect(reported).toEqual(errorCodes.filter((code) => statuses[code].status === 401))
 })

@@ -99,8 +99,8 @@ it("an order that fails to expire does not block the expiry of other buyers' ord
   const statusOf = async ({ id }: SignedIn) =>
     (await app.sql('select status::text from orders where buyer_id = $1::uuid', [id]))[0]?.status
   expect([await statusOf(bad), await statusOf(good)]).toEqual(['CREATED', 'EXPIRED'])
-  const told = app.log.lines.filter(({ message }) => message.startsWith('Batch job failed for some items'))
-  expect(told).toMatchObject([{ level: 'error', fields: { job: 'expire-orders', count: 1 } }])
+  const reported = app.log.lines.filter(({ message }) => message.startsWith('Batch job failed for some items'))
+  expect(reported).toMatchObject([{ level: 'error', fields: { job: 'expire-orders', count: 1 } }])
   await app.sql('drop trigger test_refuse on wallets')
 })
 

@@ -71,9 +71,9 @@ describe.each(bothApis)('refunds over $name', (api) => {
     const seller = await app.admin()
     const sale = await buy(await createStore(app, { owner: seller }))
     const parts = ['0.333333333333333333', '1', '0.7', '0.466666666666666666']
-    const told = []
-    for (const amount of parts) told.push((await refund(sale.id, { amount })).ok())
-    expect(told.map(({ num, points }) => [num, points])).toEqual([
+    const reported = []
+    for (const amount of parts) reported.push((await refund(sale.id, { amount })).ok())
+    expect(reported.map(({ num, points }) => [num, points])).toEqual([
       ['0.333333333333333333', '0'],
       ['1', '0'],
       ['0.166666666666666667', '0.533333333333333333'],

@@ -60,8 +60,8 @@ describe('metrics', () => {
          (gen_random_uuid(), 'c:1', '{http,relay}', now() - interval '21 seconds')`,
     )
     const { all } = await now()
-    const told = Object.fromEntries(all('annal_processes').map(({ labels, value }) => [labels.role, value]))
-    expect(told).toEqual({ http: 2, jobs: 1, relay: 0, deliveries: 0 })
+    const reported = Object.fromEntries(all('annal_processes').map(({ labels, value }) => [labels.role, value]))
+    expect(reported).toEqual({ http: 2, jobs: 1, relay: 0, deliveries: 0 })
     await app.sql('delete from processes')
   })
 
@@ -135,7 +135,7 @@ describe('metrics', () => {
   it('the metrics report uploads, limit rejections, streams and webhook responses', async () => {
     const receiver = await startReceiver(atEnd, answerWith(410))
     const store = await createStore(app)
-    const sold = { name: `told-${store.name}`, price: '1', price_mode: 'fixed', webhook_url: receiver.url }
+    const sold = { name: `reported-${store.name}`, price: '1', price_mode: 'fixed', webhook_url: receiver.url }
     const { id } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json: sold }))
     const user = await app.newUser({ num: '10' })
     const open = () => send(app.url, { path: '/api/v3/events/stream', token: user.token }, { streamFor: 200 })

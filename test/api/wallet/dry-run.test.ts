@@ -61,7 +61,7 @@ const byDryRun: Send = (user, method, path, options) =>
 const byRoute: Send = (user, _method, path, options) =>
   user.rest('POST', `quotes/${path.replace(/^(store|wallet)\//, '')}`, options)
 
-const told = ({ body }: { body: { errors: { type: string; field: string | null }[] } }) =>
+const reported = ({ body }: { body: { errors: { type: string; field: string | null }[] } }) =>
   body.errors.map(({ type, field }) => (field ? `${type} ${field}` : type)).sort()
 
 describe.each([
@@ -92,7 +92,7 @@ describe.each([
     expect(left.points).toBe('0')
     expect(Number(left.num)).toBeCloseTo(3 - Number(dry.body.num_charged), 12)
     const again = await tried(() => post(user, { asset_file: file }))
-    expect(told(again)).toEqual(['duplicate_asset_not_allowed'])
+    expect(reported(again)).toEqual(['duplicate_asset_not_allowed'])
   })
 
   it('a quote of a registration reports every problem with its field', async () => {
@@ -105,7 +105,7 @@ describe.each([
       max_cost: '0.001',
       asset_file: new File([], 'empty.png'),
     }
-    expect(told(await tried(() => post(user, fields)))).toEqual([
+    expect(reported(await tried(() => post(user, fields)))).toEqual([
       'asset_commit_insufficient_fund',
       'price_exceeds_max_cost',
       'validation_error asset_file',
@@ -121,7 +121,7 @@ describe.each([
     const answer = await tried(() =>
       send(user, 'POST', 'assets/', { multipart: { headline: 'x'.repeat(101), max_cost: 'much' } }),
     )
-    expect(told(answer)).toEqual([
+    expect(reported(answer)).toEqual([
       'asset_commit_insufficient_fund',
       'validation_error asset_file',
       'validation_error headline',
@@ -159,7 +159,7 @@ describe.each([
     const { id } = await user.register()
     const json = { caption: 'x'.repeat(4001), tag: 'x'.repeat(256), headline: 'fine', max_cost: '0.01' }
     const answer = await tried(() => patch(user, id, json, '', { 'If-Match': '"commit_old"' }))
-    expect(told(answer)).toEqual([
+    expect(reported(answer)).toEqual([
       'asset_commit_insufficient_fund',
       'conflict',
       'price_exceeds_max_cost',
@@ -194,12 +194,12 @@ describe.each([
     const user = await app.newUser({ points: '1' })
     const json = { action_args: { a: 'x'.repeat(65_536) }, max_cost: '2' }
     const poor = await tried(() => order(user, json))
-    expect(told(poor)).toEqual(['insufficient_fund', 'price_exceeds_max_cost', 'validation_error action_args'])
+    expect(reported(poor)).toEqual(['insufficient_fund', 'price_exceeds_max_cost', 'validation_error action_args'])
     expect(poor.body).toMatchObject({ missing: '1.5', points_charged: '1', num_charged: '0' })
     const unknown = await tried(() => order(user, { network_app: 'nobody sells this', action_args: [1] }))
-    expect(told(unknown)).toEqual(['invalid_network_app_name', 'validation_error action_args'])
+    expect(reported(unknown)).toEqual(['invalid_network_app_name', 'validation_error action_args'])
     for (const network_app of ['', {}]) {
-      expect(told(await tried(() => order(user, { network_app })))).toEqual(['validation_error network_app'])
+      expect(reported(await tried(() => order(user, { network_app })))).toEqual(['validation_error network_app'])
     }
   })
 
@@ -214,8 +214,8 @@ describe.each([
       [fromId(late.id, 'order')!.uuid],
     )
     const overdue = await tried(() => confirm(user, late.id, { max_cost: '2' }))
-    expect(told(overdue)).toEqual(['insufficient_fund', 'order_expired', 'price_exceeds_max_cost'])
-    expect(told(await tried(() => confirm(user, withdrawn.id)))).toEqual([
+    expect(reported(overdue)).toEqual(['insufficient_fund', 'order_expired', 'price_exceeds_max_cost'])
+    expect(reported(await tried(() => confirm(user, withdrawn.id)))).toEqual([
       'insufficient_fund',
       'unable_to_confirm_order',
     ])
@@ -259,7 +259,9 @@ describe.each([
     const [first] = expectOk(await user.rest('GET', `assets/${id}/history/`)).commits
     const answer = await tried(() => send(user, 'POST', `assets/${id}/revert/`, { json: { revert_to: first.id } }))
     expect(answer.body).toMatchObject({ total_cost: readPricing(app.context).total, errors: [] })
-    expect(told(await tried(() => send(user, 'POST', `assets/${id}/revert/`)))).toEqual(['validation_error revert_to'])
+    expect(reported(await tried(() => send(user, 'POST', `assets/${id}/revert/`)))).toEqual([
+      'validation_error revert_to',
+    ])
   })
 
   it('a quote of a refund returns the amount of the refund', async () => {
@@ -276,7 +278,7 @@ describe.each([
       refundable: '2.5',
       errors: [],
     })
-    expect(told(await refund({ amount: '3' }))).toEqual(['validation_error amount', 'validation_error reason'])
+    expect(reported(await refund({ amount: '3' }))).toEqual(['validation_error amount', 'validation_error reason'])
     expectError(await send(user, 'POST', `${orders}${id}/refunds/`, { json: {} }), 'PERMISSION_DENIED')
   })
 
@@ -289,7 +291,7 @@ describe.each([
       available: '5',
       errors: [],
     })
-    expect(told(await withdraw({ to: 'nowhere', max_fee: 'much' }))).toEqual([
+    expect(reported(await withdraw({ to: 'nowhere', max_fee: 'much' }))).toEqual([
       'validation_error amount',
       'validation_error max_fee',
       'validation_error to',
@@ -347,7 +349,7 @@ describe('max_cost', () => {
     const dry = await tried(() =>
       real.patch(user, id, { caption: 'x'.repeat(4001), max_cost: '9' }, '?dry_run=true&max_cost=8'),
     )
-    expect(told(dry)).toEqual(['validation_error caption', 'validation_error max_cost'])
+    expect(reported(dry)).toEqual(['validation_error caption', 'validation_error max_cost'])
   })
 
   it('max_cost accepts a request that costs exactly as much', async () => {

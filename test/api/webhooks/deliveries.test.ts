@@ -541,7 +541,7 @@ describe('orders refunded by administrators', () => {
     ]
     const calls = sale.receiver.calls.filter(({ body }) => body.includes('"order.refunded"'))
     expect(calls.map(complaintOfCall)).toEqual(calls.map(() => undefined))
-    const told = calls.map(({ body, headers }) => {
+    const reported = calls.map(({ body, headers }) => {
       expect(body).not.toContain('ada@example.org')
       return new Webhook(sale.secret).verify(body, headers as Record<string, string>)
     })
@@ -549,7 +549,7 @@ describe('orders refunded by administrators', () => {
     for (const [index, { reason, order_id, transfer_id, created_at, ...refund }] of parts.entries()) {
       const paid = { id, network_app_id, network_app_name, price: '2.5', num_paid: '1.5', points_paid: '1' }
       const order = { ...paid, total_cost: '2.5', buyer: sale.buyer.publicId, ...shares[index] }
-      expect(told).toContainEqual({
+      expect(reported).toContainEqual({
         type: 'order.refunded',
         timestamp: created_at,
         data: {
@@ -560,7 +560,7 @@ describe('orders refunded by administrators', () => {
     }
     const { results } = expectOk(await sale.store.owner.rest('GET', 'events/'))
     const refunded = results.filter(({ type }: { type: string }) => type === 'order.refunded')
-    expect(refunded.map(({ data }: { data: object }) => data)).toEqual(expect.arrayContaining(told))
+    expect(refunded.map(({ data }: { data: object }) => data)).toEqual(expect.arrayContaining(reported))
     expect(await mailsOf(sale)).toEqual(['administrator-refund', 'administrator-refund', 'receipt', 'sale'])
   })
 

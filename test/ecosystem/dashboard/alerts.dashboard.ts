@@ -21,8 +21,8 @@ type Alert = { name: string; severity?: string | undefined; summary?: string | u
 function testsOf({ name, severity, summary, runbook }: Alert) {
   const { trouble, firesAt, overAt, calm, calmFrom = 0, labels } = alertCases[name]!
   const at = (minute: number, ...exp_alerts: object[]) => ({ alertname: name, eval_time: `${minute}m`, exp_alerts })
-  const told = summary?.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label]!)
-  const firing = { exp_labels: { ...labels, severity }, exp_annotations: { summary: told, runbook } }
+  const reported = summary?.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label]!)
+  const firing = { exp_labels: { ...labels, severity }, exp_annotations: { summary: reported, runbook } }
   const group = (samples: Record<string, string>, alert_rule_test: object[]) => ({
     ...{ interval: '1m', input_series: seriesOf(samples), alert_rule_test },
   })

@@ -29,7 +29,7 @@ async function visit(path: Awaited<ReturnType<typeof createStore>>, networkApp: 
   const user = await app.newUser({ num: '1000' })
   while (!isOver) {
     const { id } = await user.register()
-    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'told' } }))
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'reported' } }))
     await user.rest('GET', `assets/${id}/`)
     await user.rest('GET', 'assets/nothing-of-this-name/')
     await user.graphql('{ me { id } }')

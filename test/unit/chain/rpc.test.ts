@@ -42,7 +42,7 @@ describe('JSON-RPC client', () => {
     ['returns only a message', json('{"id":1,"error":"Too many connections."}'), /rate limit: Too many connections/],
   ]
   it.each(outages)('reports a node that %s as unavailable, and includes its host name', async (_, fault, reason) => {
-    // Only a hanging node needs the short timeout. A slow machine must not turn other failures into timeouts.
+    // The short timeout is for the hanging node. A slow machine must not turn other failures into timeouts.
     const rpc = createRpc({ url: proxy.url, timeout: fault === hangs ? 200 : 60_000 })
     proxy.fault = fault
     for (const attempt of [() => rpc.call('eth_chainId'), () => rpc.batch(calls)]) {

@@ -162,9 +162,9 @@ describe('annal doctor', () => {
       (await doctor({ MAIL_FROM: 'a@example.org', ...env, SMTP_URL }, 'mail')).of('mail').slice(1)
     const production = { NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', PUBLIC_URL: 'https://annal.example.org' }
     const open = 'smtp://user:geheim@0.0.0.0:1'
-    const told = await mailTo(open, production)
-    expect(told).toMatchObject([{ state: 'warning', fix: expect.stringContaining('?requireTLS=true') }])
-    expect(JSON.stringify(told)).not.toContain('geheim')
+    const reported = await mailTo(open, production)
+    expect(reported).toMatchObject([{ state: 'warning', fix: expect.stringContaining('?requireTLS=true') }])
+    expect(JSON.stringify(reported)).not.toContain('geheim')
     expect(await mailTo(open)).toMatchObject([{ state: 'info' }])
     for (const url of [`${open}?requireTLS=true`, 'smtps://0.0.0.0:1', 'smtp://127.0.0.1:1', 'smtp://localhost:1'])
       expect(await mailTo(url, production), url).toEqual([])

@@ -34,7 +34,7 @@ it.each(paths.split(/\s+/))('reads %s without falling back to Prisma, for every 
 })
 
 it.each(['Q1', 'Q2', 'Q3', 'M1'])('executes the benchmark document %s without falling back to Prisma', async (name) => {
-  const answer = await user.graphql(document(name), { id: nid, caption: name, message: 'told' })
+  const answer = await user.graphql(document(name), { id: nid, caption: name, message: 'reported' })
   expect(answer.body).toEqual({ data: expect.anything() })
   expect(Object.fromEntries(fallbacks)).toEqual({})
 })
@@ -59,8 +59,8 @@ it.each([
 })
 
 it('counts and logs a read that falls back to Prisma', async () => {
-  const told: unknown[] = []
-  const log = { ...app.log, debug: (fields: object, message: string) => told.push({ ...fields, message }) }
+  const reported: unknown[] = []
+  const log = { ...app.log, debug: (fields: object, message: string) => reported.push({ ...fields, message }) }
   const database = createDatabase({ url: app.env.DATABASE_URL!, pool: 2, log })
   try {
     await database.read.user.findFirst({ where: { username: user.username } })
@@ -69,7 +69,7 @@ it('counts and logs a read that falls back to Prisma', async () => {
       await database.read.user.findFirst({ where: { username: { contains: username } } })
     }
     expect(Object.fromEntries(database.fallbacks)).toEqual({ 'User.findFirst': 2 })
-    expect(told).toEqual(Array(2).fill({ read: 'User.findFirst', message: 'Read executed by Prisma' }))
+    expect(reported).toEqual(Array(2).fill({ read: 'User.findFirst', message: 'Read executed by Prisma' }))
   } finally {
     await database.close()
   }

@@ -89,8 +89,8 @@ describe('reads that cannot be compiled', () => {
       for (const _ of ['seen', 'known']) deepStrictEqual(await outcome(reads, target), expected)
       expect(statements).not.toHaveBeenCalled()
       const [model, method] = target
-      const told = [`${model.charAt(0).toUpperCase()}${model.slice(1)}`, method]
-      expect(onFallback.mock.calls).toEqual([told, told])
+      const reported = [`${model.charAt(0).toUpperCase()}${model.slice(1)}`, method]
+      expect(onFallback.mock.calls).toEqual([reported, reported])
     },
   )
 })

@@ -38,9 +38,9 @@ it.each([
   'rejects a database whose sessions have another %s, before reading or creating anything',
   async (setting, value, shown) => {
     await operator.query(`alter database ${name} set ${setting} = ${value}`)
-    const told = `(${setting} is ${shown}). Change the settings: ALTER ROLE … SET ${setting} = `
-    await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
-    await expect(prepareDatabase(test.url)).rejects.toThrow(told)
+    const reported = `(${setting} is ${shown}). Change the settings: ALTER ROLE … SET ${setting} = `
+    await expect(assertOwnSessions(test.url)).rejects.toThrow(reported)
+    await expect(prepareDatabase(test.url)).rejects.toThrow(reported)
   },
 )
 
@@ -55,9 +55,10 @@ async function pretendVersion(number: number, version: string) {
 
 it('rejects an outdated PostgreSQL version before creating anything', async () => {
   await pretendVersion(170_004, '17.4')
-  const told = 'The database server is PostgreSQL 17.4, but Annal requires PostgreSQL 18 or later. Upgrade the server'
-  await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
-  await expect(prepareDatabase(test.url)).rejects.toThrow(told)
+  const reported =
+    'The database server is PostgreSQL 17.4, but Annal requires PostgreSQL 18 or later. Upgrade the server'
+  await expect(assertOwnSessions(test.url)).rejects.toThrow(reported)
+  await expect(prepareDatabase(test.url)).rejects.toThrow(reported)
 })
 
 it.each([

@@ -105,10 +105,10 @@ describe('garbage in a bucket', () => {
     age(GRACE_SECONDS + 10)
     const stuck = blocks()[0]!
     s3.intercept = (method, key, res) => method === 'DELETE' && key === stuck && refuse(res, 403, 'AccessDenied')
-    const told: string[] = []
-    const onError = (item: string) => told.push(item)
+    const reported: string[] = []
+    const onError = (item: string) => reported.push(item)
     expect(await store.collectGarbage(listOf(), GRACE_SECONDS, { onError })).toBe(4)
-    expect(told).toEqual([stuck.slice('ours/'.length)])
+    expect(reported).toEqual([stuck.slice('ours/'.length)])
   })
 
   it('garbage collection keeps blocks below an unreadable or damaged block', async () => {
@@ -127,11 +127,11 @@ describe('garbage in a bucket', () => {
   it('garbage collection fails while the storage is unavailable', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
-    const told: string[] = []
+    const reported: string[] = []
     s3.intercept = (method, _, res) => method !== 'GET' && !!res.destroy()
-    const onError = (item: string) => told.push(item)
+    const onError = (item: string) => reported.push(item)
     await expectError(store.collectGarbage(listOf(), GRACE_SECONDS, { onError }), 'UNAVAILABLE')
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 })
 

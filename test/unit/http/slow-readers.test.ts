@@ -64,9 +64,9 @@ it.each(['/document', '/file'])(
   'closes a connection whose client stops reading %s, and keeps idle connections',
   async (path) => {
     const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, ...endlessRoom })
-    const told: string[] = []
-    get(`${url}/events`, (response) => response.on('data', (part) => told.push(String(part))))
-    await until('the stream begins', () => told.length === 1)
+    const reported: string[] = []
+    get(`${url}/events`, (response) => response.on('data', (part) => reported.push(String(part))))
+    await until('the stream begins', () => reported.length === 1)
     ask(path)
     const [events, stuck] = await eventually(
       () => held,
@@ -74,7 +74,7 @@ it.each(['/document', '/file'])(
     )
     expect([stuck!.req.socket.destroyed, stuck!.res.writableFinished]).toEqual([true, false])
     events!.res.write('data: later\n\n')
-    await until('the stream continues', () => told.join('').includes('later'))
+    await until('the stream continues', () => reported.join('').includes('later'))
     events!.res.end()
   },
 )

@@ -199,9 +199,9 @@ const scenes: Record<BatchJobName, Scene> = {
       expectOk(await called.confirm(buyer, id))
       await giveUp(uuid)
       return itemOf(
-        `with told as (update orders set settled_at = now() - interval '91 days' where id = $1::uuid returning id)
+        `with reported as (update orders set settled_at = now() - interval '91 days' where id = $1::uuid returning id)
          update webhook_deliveries d set id = uuidv7(interval '-91 days'), settled_at = now() - interval '91 days'
-         from told where d.order_id = told.id returning d.id::text`,
+         from reported where d.order_id = reported.id returning d.id::text`,
         uuid,
       )
     },

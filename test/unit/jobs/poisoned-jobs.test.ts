@@ -112,8 +112,10 @@ describe('jobs that always fail', () => {
       const other = await enqueue(queue as QueueName, good)
       await ended(poison, 'failed')
       await ended(other, 'completed')
-      const told = app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', poison))
-      expect(told, queue).toMatchObject([{ level: 'error', fields: { queue, attempt: 1, subject: subjectOf(bad) } }])
+      const reported = app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', poison))
+      expect(reported, queue).toMatchObject([
+        { level: 'error', fields: { queue, attempt: 1, subject: subjectOf(bad) } },
+      ])
       const dead = await app.sql(`select data from jobs.job where name = 'dead-letter' and source_id = $1::uuid`, [
         poison,
       ])
@@ -227,8 +229,8 @@ describe('webhook deliveries that fail', () => {
     const { orders } = expectOk(await buyer.rest('GET', 'auth/users/me/export/'))
     expect(orders).toHaveLength(3)
     expect(expectOk(await buyer.graphql('{ orders(first: 5) { nodes { actionArgs } } }')).orders.nodes).toHaveLength(3)
-    const told = app.log.lines.filter(({ message }) => message.includes('Failed to decrypt the arguments'))
-    expect(told).toHaveLength(1)
+    const reported = app.log.lines.filter(({ message }) => message.includes('Failed to decrypt the arguments'))
+    expect(reported).toHaveLength(1)
   })
 
   it('finds nested text arguments for redaction', () => {

@@ -19,7 +19,7 @@ beforeEach(() => stuck.clear())
 
 const job_failures = async (name: string) =>
   (await database.query(findJobFailures, { limit: 100 })).filter(({ job }) => job === name)
-const told = (name: string) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === name)
+const reported = (name: string) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === name)
 const isThere = (path: string) =>
   stat(path).then(
     () => true,
@@ -50,7 +50,7 @@ it('removes a block that could not be deleted before', async () => {
   for (let run = 0; run < 3; run += 1) await app.maintenance.collectGarbage()
   // The block exists at its original path and at its moved path, and nowhere else.
   expect((await readdir(dirname(bad))).filter((name) => name.startsWith(basename(bad)))).toHaveLength(2)
-  expect(told('collect-garbage')).toMatchObject([{ level: 'error', fields: { count: 1 } }])
+  expect(reported('collect-garbage')).toMatchObject([{ level: 'error', fields: { count: 1 } }])
 
   stuck.clear()
   await app.maintenance.collectGarbage()
@@ -68,7 +68,7 @@ it('removes an aborted upload that could not be deleted before', async () => {
   for (let run = 0; run < 2; run += 1) await app.maintenance.run()
   expect(await readdir(folder)).toEqual(['a-bad-one'])
   expect(await job_failures('delete-uploads')).toMatchObject([{ item: 'a-bad-one', attempts: 2 }])
-  expect(told('delete-uploads')).toMatchObject([{ level: 'error', fields: { items: ['a-bad-one'] } }])
+  expect(reported('delete-uploads')).toMatchObject([{ level: 'error', fields: { items: ['a-bad-one'] } }])
 
   stuck.clear()
   await app.maintenance.run()

@@ -61,7 +61,7 @@ describe('JSON input', () => {
     [{ 'x\0': 1 }, 'Null characters are not allowed.'],
     [JSON.parse('{"a":{"__proto__":{}}}'), 'At a: A key may not be "__proto__".'],
     ['\udc00\ud800', /^Unpaired/],
-  ])('rejects the JSON value %j', (value, told) => expect(problemOf(value)).toMatch(told))
+  ])('rejects the JSON value %j', (value, reported) => expect(problemOf(value)).toMatch(reported))
 
   it.each([
     [{ a: 'Zoë 😀 日本語 \u200d\u202e\u0007\ufffe', constructor: 1, toString: null, '': [] }],
@@ -70,8 +70,8 @@ describe('JSON input', () => {
   ])('accepts the JSON value %j', (value) => expect(problemOf(value)).toBeUndefined())
 
   it('reports the position of a JSON problem in at most 100 Unicode characters', () => {
-    const told = problemOf({ [`${'😀'.repeat(60)}`]: 'x\0' })!
-    expect(told.isWellFormed()).toBe(true)
-    expect(told.length).toBeLessThan(160)
+    const reported = problemOf({ [`${'😀'.repeat(60)}`]: 'x\0' })!
+    expect(reported.isWellFormed()).toBe(true)
+    expect(reported.length).toBeLessThan(160)
   })
 })
