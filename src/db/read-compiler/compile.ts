@@ -2,114 +2,100 @@
 
 import { createHash } from 'node:crypto'
 import { MAX_COUNTED } from '../../shared/lists.ts'
-import type { Model, Relation } from './model.ts'
+import type { Field, Model, Relation } from './model.ts'
 import {
   type Arguments,
+  decoderOf,
+  encodeNatural,
+  isPlain,
+  manyDecoder,
+  type Parameter,
+  type Row,
+  type RowLayout,
+  singleDecoder,
+  unsupported,
+} from './values.ts'
+import {
+  all,
   type CompileContext,
   columnOf,
-  type Decode,
-  decoderOf,
+  compilePage,
+  compileUnique,
+  compileWhere,
   from,
-  isPlain,
   join,
-  jsonOf,
   link,
   newScope,
-  type Parameter,
-  type Path,
+  type Page,
+  type Parent,
   parameter,
   present,
   relationOf,
   type Scope,
-  unsupported,
-} from './scope.ts'
-import { all, compilePage, compileUnique, compileWhere, encodeNatural, type Page, type Parent } from './where.ts'
+} from './where.ts'
 
-/** The contents of a result row and their positions. */
-interface Shape {
-  readonly fields: { readonly name: string; readonly at: number; readonly decode: Decode | undefined }[]
-  /** To-one relations, in the same array. The value at `presentAt`, if set, is true if the related row exists. */
-  readonly ones: { readonly name: string; readonly presentAt: number | undefined; readonly shape: Shape }[]
-  /** To-many relations. A row contains them as arrays of arrays. */
-  readonly lists: { readonly name: string; readonly at: number; readonly shape: Shape; readonly reverse: boolean }[]
-}
+type Path = Parameter['path']
 
-const emptyShape = (): Shape => ({ fields: [], ones: [], lists: [] })
-
-/** Column values of a row, at the positions given by its shape. */
-export type Row = readonly unknown[]
-
-/** Converts a row to an object with its relations. */
-const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
-  const result: Record<string, unknown> = {}
-  for (const { name, at, decode } of shape.fields) {
-    const value = row[at]
-    result[name] = decode === undefined || value === null ? value : decode(value as string)
-  }
-  for (const { name, presentAt, shape: one } of shape.ones) {
-    result[name] = presentAt !== undefined && row[presentAt] !== true ? null : decodeRow(one, row)
-  }
-  for (const { name, at, shape: item, reverse } of shape.lists) {
-    result[name] = decodeRows(item, row[at] as Row[], reverse)
-  }
-  return result
-}
-
-/** Converts rows to objects. `reverse`: true for rows in reverse order. */
-const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Record<string, unknown>[] => {
-  const results = rows.map((row) => decodeRow(shape, row))
-  return reverse ? results.reverse() : results
+/** Returns SQL that puts a column into JSON without loss. Values that JSON or JavaScript would round become text. */
+const jsonOf = (field: Field, column: string): string => {
+  if (field.type === 'Decimal' || field.type === 'BigInt') return `${column}::text`
+  if (field.type === 'Bytes') return `encode(${column}, 'hex')`
+  return column
 }
 
 /** Maximum number of arguments of a PostgreSQL function. */
-const MOST_COLUMNS = 100
+const MAX_COLUMNS = 100
 
 /** Returns the SQL for a row as a JSON array. Call this after the selection is compiled and `columns` is complete. */
 const rowOf = (columns: readonly string[]): string => {
-  if (columns.length > MOST_COLUMNS) throw unsupported
+  if (columns.length > MAX_COLUMNS) throw unsupported
   return `json_build_array(${columns.join(', ')})`
 }
 
+const newLayout = (): RowLayout => ({ fields: [], ones: [], lists: [] })
+
 /** Adds the columns that `args` selects to `columns`. Throws `unsupported`. */
-const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): Shape => {
-  const { select } = args
-  const shape = emptyShape()
-  if (select === undefined) {
-    for (const name of scope.model.scalars.keys()) compileField(scope, name, columns, shape)
-    return shape
-  }
+const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): RowLayout => {
+  const { scalars } = scope.model
+  const { select = Object.fromEntries([...scalars.keys()].map((name) => [name, true])) } = args
   if (!isPlain(select)) throw unsupported
+  const layout = newLayout()
   const chosen = Object.entries(select).filter(([, value]) => value !== undefined && value !== false)
   if (chosen.length === 0) throw unsupported
   for (const [name, value] of chosen) {
     const at = [...path, 'select', name]
-    if (name === '_count') compileCounts(scope, value, at, columns, shape)
-    else if (!scope.model.scalars.has(name)) compileRelation(scope, name, value, at, columns, shape)
-    else if (value === true) compileField(scope, name, columns, shape)
-    else throw unsupported
+    const field = scalars.get(name)
+    if (name === '_count') compileCounts(scope, value, at, columns, layout)
+    else if (!field) compileRelation(scope, name, value, at, columns, layout)
+    else if (value !== true) throw unsupported
+    else {
+      layout.fields.push({ name, at: columns.length, decode: decoderOf(field) })
+      columns.push(jsonOf(field, columnOf(scope, field)))
+    }
   }
-  return shape
+  return layout
 }
 
-const compileField = (scope: Scope, name: string, columns: string[], shape: Shape) => {
-  const field = scope.model.scalars.get(name)!
-  shape.fields.push({ name, at: columns.length, decode: decoderOf(field) })
-  columns.push(jsonOf(field, columnOf(scope, field)))
-}
-
-const compileRelation = (scope: Scope, name: string, value: unknown, path: Path, columns: string[], shape: Shape) => {
+const compileRelation = (
+  scope: Scope,
+  name: string,
+  value: unknown,
+  path: Path,
+  columns: string[],
+  { lists, ones }: RowLayout,
+) => {
   const relation = relationOf(scope.model, name)
   const args = value === true ? {} : value
   if (!isPlain(args)) throw unsupported
   if (relation.list) {
     const { sql, ...list } = compileList(scope, relation, args, path)
-    shape.lists.push({ name, at: columns.push(sql) - 1, ...list })
+    lists.push({ name, at: columns.push(sql) - 1, ...list })
     return
   }
   assertOnly(args, ['select'])
   const joined = join(scope, name)
   const presentAt = relation.required ? undefined : columns.push(present(joined)) - 1
-  shape.ones.push({ name, presentAt, shape: compileSelection(joined, args, path, columns) })
+  ones.push({ name, presentAt, layout: compileSelection(joined, args, path, columns) })
 }
 
 const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Path) => {
@@ -120,19 +106,19 @@ const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Pa
     columns: relation.columns.map(([, there]) => there),
   }
   const columns: string[] = []
-  const shape = compileSelection(child, args, path, columns)
+  const layout = compileSelection(child, args, path, columns)
   const where = compileWhere(child, args.where, [...path, 'where'])
   const page = compilePage(child, args, path, false, parent)
   const conditions = all([parent.link(child.alias), where, page.condition])
   // Unlike an aggregate, ARRAY() keeps the order of its query and is empty without rows.
   const sql = `array(select ${rowOf(columns)} from ${from(child)} where ${conditions}${page.clauses})`
-  return { sql, shape, reverse: page.reverse }
+  return { sql, layout, reverse: page.reverse }
 }
 
-const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string[], { ones }: Shape) => {
+const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string[], { ones }: RowLayout) => {
   if (!isPlain(value) || !isPlain(value.select)) throw unsupported
   assertOnly(value, ['select'])
-  const shape = emptyShape()
+  const layout = newLayout()
   for (const [name, args] of Object.entries(value.select)) {
     if (args === undefined || args === false) continue
     const relation = relationOf(scope.model, name)
@@ -142,12 +128,12 @@ const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string
     scope.compiling.isList = true
     const child = newScope(scope.compiling, relation.model)
     const where = compileWhere(child, filter.where, [...path, 'select', name, 'where'])
-    shape.fields.push({ name, at: columns.length, decode: undefined })
+    layout.fields.push({ name, at: columns.length, decode: undefined })
     const conditions = all([link(relation, scope.alias, child.alias), where])
     columns.push(`(select count(*) from (select from ${from(child)} where ${conditions} limit ${MAX_COUNTED}) counted)`)
   }
-  if (shape.fields.length === 0) throw unsupported
-  ones.push({ name: '_count', presentAt: undefined, shape })
+  if (layout.fields.length === 0) throw unsupported
+  ones.push({ name: '_count', presentAt: undefined, layout })
 }
 
 /** Methods of Prisma's client that the compiler supports. */
@@ -170,7 +156,7 @@ export interface Compiled {
 }
 
 /**
- * Compiles a read of this shape. A page of `findMany` ends early if its texts and JSON exceed `pageBytes`. It has at
+ * Compiles a read. A page of `findMany` ends early if its texts and JSON exceed `pageBytes`. It has at
  * least one row. Throws `unsupported` for arguments that Prisma must execute.
  */
 export const compile = (model: Model, method: ReadMethod, args: Arguments, pageBytes?: number): Compiled => {
@@ -206,15 +192,16 @@ const compileCount = (compiling: CompileContext, model: Model, args: Arguments) 
 const compileFind = (compiling: CompileContext, model: Model, method: ReadMethod, args: Arguments) => {
   const scope = newScope(compiling, model)
   const columns: string[] = []
-  const shape = compileSelection(scope, args, [], columns)
+  const layout = compileSelection(scope, args, [], columns)
   const isUnique = method === 'findUniqueOrThrow'
   if (isUnique) assertOnly(args, ['select', 'where'])
   const where = (isUnique ? compileUnique : compileWhere)(scope, args.where, ['where'])
   const page = compilePage(scope, args, [], method !== 'findMany')
   const conditions = all([where, page.condition])
-  const text = `select ${rowOf(columns)} from ${from(scope)} where ${conditions}${page.clauses}`
-  if (method === 'findMany') return { text, decode: decodeMany(shape, page) }
-  return { text, decode: (rows: Row[]) => (rows[0] ? decodeRow(shape, onlyColumn(rows[0])) : null) }
+  return {
+    text: `select ${rowOf(columns)} from ${from(scope)} where ${conditions}${page.clauses}`,
+    decode: method === 'findMany' ? manyDecoder(layout, page.reverse) : singleDecoder(layout),
+  }
 }
 
 /**
@@ -230,10 +217,10 @@ const compilePart = (compiling: CompileContext, model: Model, args: Arguments, p
 
   const scope = newScope(compiling, model)
   const columns: string[] = []
-  const shape = compileSelection(scope, args, [], columns)
+  const layout = compileSelection(scope, args, [], columns)
   const keys = pageBytes === undefined ? part : cutTo(pageBytes, newScope(compiling, model), args, page, part)
   const text = `select ${rowOf(columns)} from (${keys}) k join ${from(scope)} on ${sameRow(scope)}${page.orderOf(scope.alias)}`
-  return { text, decode: decodeMany(shape, page) }
+  return { text, decode: manyDecoder(layout, page.reverse) }
 }
 
 const sameRow = ({ model, alias }: Scope) =>
@@ -264,7 +251,3 @@ const bytesOf: Record<string, (column: string) => string> = {
   Bytes: (column) => `octet_length(${column})`,
 }
 const LONG_TEXT = 16_000
-
-const onlyColumn = (row: Row): Row => row[0] as Row
-
-const decodeMany = (shape: Shape, page: Page) => (rows: Row[]) => decodeRows(shape, rows.map(onlyColumn), page.reverse)

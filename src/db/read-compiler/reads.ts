@@ -3,24 +3,22 @@
  * executes all arguments that the compiler does not support.
  */
 import { LRUCache } from 'lru-cache'
-import type { ClientBase, Connection, Pool, PoolClient, Submittable } from 'pg'
+import type { Connection, Pool, PoolClient, Submittable } from 'pg'
 import { createBatchLoader } from '../../shared/async.ts'
 import type { Semaphore } from '../../shared/limiters.ts'
 import type { SpanOptions, Tracer } from '../../telemetry/telemetry-types.ts'
 import type { ReadClient } from '../database-types.ts'
 import type { PrismaClient } from '../prisma/client.ts'
-import { type Compiled, compile, type ReadMethod, type Row, readMethods } from './compile.ts'
+import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
 import { type Model, readModels } from './model.ts'
-import { type Arguments, isPlain, type Path, shapeOf, unsupported } from './scope.ts'
+import { type Arguments, isPlain, type Row, readParameter, shapeOf, unsupported } from './values.ts'
 
-const MOST_NAMES = 500
-/** Maximum total length of the statements kept per connection, in characters. They take about 18 MB. */
-const MOST_CHARACTERS = 300_000
+const MAX_NAMES = 500
+/** Maximum total length of the prepared statements per connection, in characters. They take about 18 MB. */
+const MAX_CHARACTERS = 300_000
 
 /** Undocumented driver state: the texts of the prepared statements of a connection, by name. */
 type Wire = Connection & { parsedStatements: Record<string, string> }
-
-const wireOf = (client: ClientBase) => (client as unknown as { connection: Wire }).connection
 
 /** Closes prepared statements on a connection. The driver queues this like a query. Later queries can prepare again. */
 const closing = (names: readonly string[]): Submittable => ({
@@ -36,17 +34,17 @@ const closing = (names: readonly string[]): Submittable => ({
   ...{ handleReadyForQuery() {}, handleError() {} },
 })
 
-/** Matches the names of compiled reads and their batches. Other statements of the pool are kept. */
-const OURS = /^read_[\w-]{22}(?:_many)?$/
+/** Matches the names of compiled reads and their batches. Other prepared statements are never closed. */
+const READ_NAME = /^read_[\w-]{22}(?:_many)?$/
 
 /** Returns a function that gives the name of a prepared statement, or undefined for an unnamed one. */
 function createStatementNames(pool: Pool): (query: { name: string; text: string }) => string | undefined {
   /** Total number of evicted statements, and that number when each connection was last checked. */
   let evicted = 0
   const seen = new WeakMap<PoolClient, number>()
-  const kept = new LRUCache<string, string>({
-    max: MOST_NAMES,
-    maxSize: MOST_CHARACTERS,
+  const names = new LRUCache<string, string>({
+    max: MAX_NAMES,
+    maxSize: MAX_CHARACTERS,
     sizeCalculation: (text) => text.length,
     dispose: () => {
       evicted += 1
@@ -56,14 +54,14 @@ function createStatementNames(pool: Pool): (query: { name: string; text: string 
   pool.on('acquire', (client) => {
     if ((seen.get(client) ?? 0) === evicted) return
     seen.set(client, evicted)
-    const given = Object.keys(wireOf(client).parsedStatements)
-    const closed = given.filter((name) => OURS.test(name) && !kept.has(name))
+    const { connection } = client as unknown as { connection: Wire }
+    const closed = Object.keys(connection.parsedStatements).filter((name) => READ_NAME.test(name) && !names.has(name))
     if (closed.length > 0) client.query(closing(closed))
   })
 
   return ({ name, text }) => {
-    if (kept.get(name) === undefined) kept.set(name, text)
-    return kept.has(name) ? name : undefined
+    if (names.get(name) === undefined) names.set(name, text)
+    return names.has(name) ? name : undefined
   }
 }
 
@@ -71,13 +69,13 @@ function createStatementNames(pool: Pool): (query: { name: string; text: string 
 const MAX_BATCH = 16
 
 type Values = readonly unknown[]
-type Asked = Pick<Compiled, 'name' | 'text' | 'isList'>
+type StatementText = Pick<Compiled, 'name' | 'text' | 'isList'>
 
 /**
  * Returns the statement for a batch. Its parameters are lists, and each row has the position of its read. Returns
  * undefined if a parameter is already a list.
  */
-function batchStatement({ name, text, isList }: Asked, types: readonly string[]): Asked | undefined {
+function batchStatement({ name, text, isList }: StatementText, types: readonly string[]): StatementText | undefined {
   if (types.length === 0 || types.some((type) => type.endsWith('[]'))) return undefined
   // The planner does not see the length of a list in a subquery, so one plan serves all lengths.
   const lists = types.map((type, at) => `(select $${at + 1}::${type}[])`).join(', ')
@@ -95,45 +93,40 @@ const isDataException = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
 /** Creates a function that runs a compiled statement. Reads of many rows wait for the semaphore `lists`. */
-function createQuery({ pool, lists, isPooled }: { pool: Pool; lists: Semaphore; isPooled: boolean }) {
+function createQuery({ pool, lists, isPooled }: ReadsOptions) {
   const nameOf = createStatementNames(pool)
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()
 
-  async function query(asked: Asked, values: Values): Promise<Row[]> {
-    const wanted = {
-      name: isPooled ? undefined : nameOf(asked),
-      text: asked.text,
-      values: [...values],
-      rowMode: 'array' as const,
-    }
-    const run = () => pool.query<unknown[]>(wanted)
-    return (await (asked.isList ? lists(run) : run())).rows
+  async function query(statement: StatementText, values: Values): Promise<Row[]> {
+    const name = isPooled ? undefined : nameOf(statement)
+    const run = () => pool.query<unknown[]>({ name, text: statement.text, values: [...values], rowMode: 'array' })
+    return (await (statement.isList ? lists(run) : run())).rows
   }
 
   /** Returns the parameter types of a statement, as the server reports them. */
-  async function describe({ name, text }: Asked): Promise<string[]> {
+  async function describe({ name, text }: StatementText): Promise<string[]> {
     const described = `"described_${name}"`
-    const answers = (await pool.query({
+    const results = (await pool.query({
       text: `prepare ${described} as ${text};
         select parameter_types::text[] as types from pg_prepared_statements where name = '${described.slice(1, -1)}';
         deallocate ${described}`,
     })) as unknown as { rows: { types: string[] }[] }[]
-    return answers[1]!.rows[0]!.types
+    return results[1]!.rows[0]!.types
   }
 
   function createBatched(statement: Compiled) {
     const eachAlone = (all: Values[]) => Promise.allSettled(all.map((values) => query(statement, values)))
-    let many: Asked | undefined | null = null
+    let many: StatementText | undefined | null = null
 
     return createBatchLoader(async (all: Values[]): Promise<PromiseSettledResult<Row[]>[]> => {
       if (all.length === 1) return eachAlone(all)
       if (many === null) many = batchStatement(statement, await describe(statement))
       if (many === undefined) return eachAlone(all)
       const columns = statement.parameters.map((_, at) => all.map((values) => values[at]))
-      const answers = all.map((): PromiseFulfilledResult<Row[]> => ({ status: 'fulfilled', value: [] }))
+      const results = all.map((): PromiseFulfilledResult<Row[]> => ({ status: 'fulfilled', value: [] }))
       try {
-        for (const [place, row] of await query(many, columns)) answers[(place as number) - 1]!.value.push([row])
-        return answers
+        for (const [place, row] of await query(many, columns)) results[(place as number) - 1]!.value.push([row])
+        return results
       } catch (error) {
         // One caller passed an invalid value; run each read separately so that only that caller fails.
         if (isDataException(error)) return eachAlone(all)
@@ -152,25 +145,21 @@ function createQuery({ pool, lists, isPooled }: { pool: Pool; lists: Semaphore; 
   }
 }
 
-/** Options of the read client. */
 interface ReadsOptions {
-  /** Pool that is shared with other statements. */
   pool: Pool
-  /** Executes unsupported reads. */
   prisma: PrismaClient
   /** Converts a database error to the error that callers see. */
   translate: (error: unknown) => unknown
   /** Semaphore that limits concurrent reads of many rows. */
   lists: Semaphore
-  /** Called for each read that Prisma executes because it is not supported. */
+  /** Called for each read that Prisma executes because the compiler does not support its arguments. */
   onFallback: (model: string, method: ReadMethod) => void
   /** Maximum bytes of texts and JSON in a page of `findMany`. Longer pages end early. */
   pageBytes?: number
   /** True if the pool connects through PgBouncer in transaction mode. Statements are unnamed then. */
   isPooled: boolean
-  /** True to execute compiled statements. False to let Prisma execute every read. */
+  /** False to let Prisma execute every read. */
   isCompiling: boolean
-  /** Traces reads by model and method. */
   tracer: Tracer
 }
 
@@ -182,20 +171,11 @@ const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postg
 type Delegate = Record<ReadMethod, (args: unknown) => Promise<unknown>>
 
 /** Creates a read client that compiles each shape of arguments once (decision 2). It throws Prisma’s errors. */
-export const createReads = ({
-  pool,
-  prisma,
-  translate,
-  lists,
-  pageBytes,
-  tracer,
-  ...options
-}: ReadsOptions): ReadClient => {
-  const { onFallback, isPooled, isCompiling } = options
+export const createReads = (options: ReadsOptions): ReadClient => {
+  const { prisma, translate, lists, pageBytes, tracer, onFallback, isCompiling } = options
   const shapes = new LRUCache<string, Compiled | typeof unsupported>({ max: MAX_SHAPES })
-  const query = createQuery({ pool, lists, isPooled })
+  const query = createQuery(options)
 
-  /** Returns the statement and its values, or `unsupported`. */
   const prepare = (model: Model, method: ReadMethod, args: Arguments) => {
     const key = `${model.name}\u0001${method}\u0001${shapeOf(args)}`
     let statement = shapes.get(key)
@@ -204,7 +184,7 @@ export const createReads = ({
       shapes.set(key, statement)
     }
     if (statement === unsupported) return unsupported
-    return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
+    return { statement, values: statement.parameters.map((parameter) => readParameter(args, parameter)) }
   }
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
@@ -227,17 +207,16 @@ export const createReads = ({
         if (isDataException(error)) return delegate[method](given)
         throw translate(error)
       }
-      const answer = statement.decode(rows)
+      const result = statement.decode(rows)
       // Prisma throws its own error for a missing row.
-      return answer === null && method === 'findUniqueOrThrow' ? delegate[method](given) : answer
+      return result === null && method === 'findUniqueOrThrow' ? delegate[method](given) : result
     }
   }
 
   const delegates = prisma as unknown as Record<string, Delegate>
   const clients = [...readModels(prisma).values()].map((model) => {
     const name = model.name.charAt(0).toLowerCase() + model.name.slice(1)
-    const readers = readMethods.map((method) => [method, reader(model, method, delegates[name]!)])
-    return [name, Object.fromEntries(readers)]
+    return [name, Object.fromEntries(readMethods.map((method) => [method, reader(model, method, delegates[name]!)]))]
   })
   // Prisma computes result types from arguments. TypeScript cannot check this client against them.
   return Object.fromEntries(clients) as ReadClient
@@ -250,10 +229,4 @@ const orUnsupported = <T>(work: () => T): T | typeof unsupported => {
     if (error === unsupported) return unsupported
     throw error
   }
-}
-
-const valueAt = (args: Arguments, path: Path): unknown => {
-  let value: unknown = args
-  for (const key of path) value = (value as Record<string | number, unknown>)[key]
-  return value
 }

@@ -1,23 +1,74 @@
-/** Compiles filters. As in Prisma, undefined means "not given" and null means IS NULL. Logic is three-valued. */
-import type { Field } from './model.ts'
+/** Compiles filters and pages. As in Prisma, undefined means "not given" and null means IS NULL. */
+import type { Field, Model, Relation } from './model.ts'
 import {
   type Arguments,
-  columnOf,
-  encodeInt,
+  encodeCount,
+  encodeNatural,
   encoderOf,
-  from,
+  encodeSkipAfterCursor,
   isPlain,
-  join,
   listEncoderOf,
-  newScope,
-  type Path,
-  parameter,
-  present,
+  type Parameter,
   refuse,
-  relationOf,
-  type Scope,
   unsupported,
-} from './scope.ts'
+} from './values.ts'
+
+type Path = Parameter['path']
+
+/** State shared by all scopes of a statement. */
+export interface CompileContext {
+  readonly parameters: Parameter[]
+  /** Number of table aliases. */
+  aliases: number
+  /** True if many rows are read or counted, at any depth. */
+  isList: boolean
+}
+
+/** A table and the rows joined to it. Joins never increase the number of rows. */
+export interface Scope {
+  readonly compiling: CompileContext
+  readonly model: Model
+  readonly alias: string
+  /** LEFT JOINs, shared by all uses of a relation within one FROM clause. */
+  readonly joins: Map<string, { scope: Scope; sql: string }>
+}
+
+export const newScope = (compiling: CompileContext, model: Model, joins: Scope['joins'] = new Map()): Scope => {
+  compiling.aliases += 1
+  return { compiling, model, alias: `t${compiling.aliases}`, joins }
+}
+
+export const columnOf = ({ alias }: Scope, field: Field): string => `${alias}.${field.column}`
+
+export const parameter = (compiling: CompileContext, path: Path, encode: Parameter['encode']): string => {
+  compiling.parameters.push({ path, encode })
+  return `$${compiling.parameters.length}`
+}
+
+/** Returns the relation of a field. Throws `unsupported` if the model has none. */
+export const relationOf = (model: Model, name: string): Relation => model.relations.get(name) ?? refuse()
+
+export const link = (relation: Relation, here: string, there: string): string =>
+  relation.columns.map(([near, far]) => `${there}.${far} = ${here}.${near}`).join(' and ')
+
+/** Returns the scope of a to-one relation. Joins it at most once. */
+export const join = (scope: Scope, name: string): Scope => {
+  const key = `${scope.alias}.${name}`
+  const known = scope.joins.get(key)
+  if (known) return known.scope
+  const relation = relationOf(scope.model, name)
+  const joined = newScope(scope.compiling, relation.model, scope.joins)
+  const on = link(relation, scope.alias, joined.alias)
+  scope.joins.set(key, { scope: joined, sql: ` left join ${relation.model.table} ${joined.alias} on ${on}` })
+  return joined
+}
+
+/** Returns the FROM clause. Call this last, because compiling other clauses may add joins. */
+export const from = (scope: Scope): string =>
+  `${scope.model.table} ${scope.alias}${[...scope.joins.values()].map((entry) => entry.sql).join('')}`
+
+/** Returns the condition that a row of a to-one relation exists. */
+export const present = (scope: Scope): string => `${scope.alias}.${scope.model.id[0]?.column} is not null`
 
 const comparisons = new Map(Object.entries({ lt: '<', lte: '<=', gt: '>', gte: '>=' }))
 
@@ -26,11 +77,11 @@ const unordered = new Set(['Boolean', 'Enum'])
 
 /** Joins conditions with AND. Returns `true` if there is none. */
 export const all = (conditions: readonly string[]): string => {
-  const telling = conditions.filter((condition) => condition !== 'true')
-  return telling.length > 1 ? `(${telling.join(' and ')})` : (telling[0] ?? 'true')
+  const effective = conditions.filter((condition) => condition !== 'true')
+  return effective.length > 1 ? `(${effective.join(' and ')})` : (effective[0] ?? 'true')
 }
 
-/** Compiles a `where` argument to a condition. Throws `unsupported`. */
+/** Compiles a `where` argument to a condition. Every function below throws `unsupported`. */
 export const compileWhere = (scope: Scope, where: unknown, path: Path): string => {
   if (where === undefined) return 'true'
   if (!isPlain(where)) throw unsupported
@@ -47,10 +98,8 @@ export const compileWhere = (scope: Scope, where: unknown, path: Path): string =
   return all(conditions)
 }
 
-const compileEach = (scope: Scope, value: unknown, path: Path): string[] => {
-  if (!Array.isArray(value)) throw unsupported
-  return value.map((item, at) => compileWhere(scope, item, [...path, at]))
-}
+const compileEach = (scope: Scope, value: unknown, path: Path): string[] =>
+  Array.isArray(value) ? value.map((item, at) => compileWhere(scope, item, [...path, at])) : refuse()
 
 const compileAlternatives = (scope: Scope, value: unknown, path: Path): string => {
   const parts = compileEach(scope, value, path)
@@ -100,7 +149,6 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path)
   return all([condition, present(other)])
 }
 
-/** Compiles a unique filter. Throws `unsupported`, also if the filter names no unique key. */
 export const compileUnique = (scope: Scope, where: unknown, path: Path): string => {
   if (!isPlain(where)) throw unsupported
   const conditions: string[] = []
@@ -115,25 +163,12 @@ export const compileUnique = (scope: Scope, where: unknown, path: Path): string 
 }
 
 const compileKey = (scope: Scope, fields: readonly Field[], value: unknown, path: Path): string[] => {
-  if (fields.length === 1) return [equal(scope, fields[0]!, solid(value), path)]
+  if (fields.length === 1) return [equal(scope, fields[0]!, value ?? refuse(), path)]
   if (!isPlain(value) || Object.keys(value).length !== fields.length) throw unsupported
-  return fields.map((field) => equal(scope, field, solid(value[field.name]), [...path, field.name]))
+  return fields.map((field) => equal(scope, field, value[field.name] ?? refuse(), [...path, field.name]))
 }
 
-/** Returns a value of a unique key. Throws `unsupported` for null and undefined. */
-const solid = (value: unknown) => value ?? refuse()
-
-/** The clauses that select and order the rows of a page. */
-export interface Page {
-  /** Condition for the rows from the cursor on, or `true`. */
-  readonly condition: string
-  /** ORDER BY, LIMIT and OFFSET clauses. */
-  readonly clauses: string
-  /** True for a negative `take`: rows are read in reverse and reversed again afterwards. */
-  readonly reverse: boolean
-  /** Returns the ORDER BY clause for the same rows under another alias. Empty if there is no order. */
-  readonly orderOf: (alias: string) => string
-}
+export type Page = ReturnType<typeof compilePage>
 
 /** The parent of a to-many relation: the join condition, and the child's columns that it fixes. */
 export interface Parent {
@@ -143,20 +178,12 @@ export interface Parent {
 
 type Order = readonly (readonly [Field, 'asc' | 'desc'])[]
 
-const encodeCount = (value: unknown) => Math.abs(encodeInt(value) as number)
-
-/** Encodes a non-negative number. Throws `unsupported`. */
-export const encodeNatural = (value: unknown) => ((value as number) < 0 ? refuse() : encodeCount(value))
-
-/** Encodes `skip` after a cursor. The cursor's row is never read. Throws `unsupported` if `skip` is 0 or less. */
-const encodeBeyond = (value: unknown) => encodeNatural((value as number) - 1)
-
-/** Compiles `take`, `skip`, `cursor` and the order. `single` reads one row, without `take`. Throws `unsupported`. */
-export const compilePage = (scope: Scope, args: Arguments, path: Path, single: boolean, parent?: Parent): Page => {
+/** Compiles `take`, `skip`, `cursor` and the order. `single` reads one row, without `take`. */
+export const compilePage = (scope: Scope, args: Arguments, path: Path, single: boolean, parent?: Parent) => {
   const { take, skip, cursor } = args
   if (single && take !== undefined) throw unsupported
   const reverse = typeof take === 'number' && take < 0
-  let order = readOrder(scope, args.orderBy)
+  let order = orderFrom(scope, args.orderBy)
   // Pages need an order, so Prisma orders them by the primary key. A single read without order may return any row.
   if (order.length === 0 && (take !== undefined || skip !== undefined || cursor !== undefined)) {
     order = scope.model.id.map((field) => [field, 'asc'] as const)
@@ -170,13 +197,22 @@ export const compilePage = (scope: Scope, args: Arguments, path: Path, single: b
   let clauses = orderOf(scope.alias)
   if (single) clauses += ' limit 1'
   if (take !== undefined) clauses += ` limit ${parameter(scope.compiling, [...path, 'take'], encodeCount)}`
-  const encodeSkip = cursor === undefined ? encodeNatural : encodeBeyond
+  const encodeSkip = cursor === undefined ? encodeNatural : encodeSkipAfterCursor
   if (skip !== undefined) clauses += ` offset ${parameter(scope.compiling, [...path, 'skip'], encodeSkip)}`
   const condition = cursor === undefined ? 'true' : compileCursor(scope, order, args, path, parent)
-  return { condition, clauses, reverse, orderOf }
+  return {
+    /** Condition for the rows from the cursor on, or `true`. */
+    condition,
+    /** ORDER BY, LIMIT and OFFSET clauses. */
+    clauses,
+    /** True for a negative `take`: rows are read in reverse and reversed again afterwards. */
+    reverse,
+    /** Returns the ORDER BY clause for the same rows under another alias. Empty if there is no order. */
+    orderOf,
+  }
 }
 
-const readOrder = (scope: Scope, orderBy: unknown): Order => {
+const orderFrom = (scope: Scope, orderBy: unknown): Order => {
   const items: unknown[] = Array.isArray(orderBy) ? orderBy : [orderBy]
   return items.flatMap((item) => {
     if (item === undefined) return []
@@ -239,7 +275,6 @@ const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, 
   return after(0)
 }
 
-/** Returns true if a filter fixes a field to one value. */
 const isFixed = (where: unknown, field: Field) => {
   const value = isPlain(where) ? where[field.name] : undefined
   return value !== undefined && value !== null && !isPlain(value)
