@@ -1,8 +1,8 @@
 /** Opens the embedded or configured database, file store, keys and mail of a process. Loads large modules on demand. */
 import type { Config } from './config.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
-import { createEventNotifications } from './db/event-notifications.ts'
 import { assertMigrated } from './db/migrations.ts'
+import { createEventNotifications } from './db/processes.ts'
 import { assertOwnSessions } from './db/session-settings.ts'
 import type { ContentStore } from './files/file-types.ts'
 import { createPictureMaker } from './files/picture-maker.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { DatabaseClient } from '../db/database-client.ts'
-import type { Asked, Query, Statement } from '../db/sql.ts'
+import type { ArgumentsOf, Query, Statement } from '../db/sql.ts'
 import { arrayOf, bigint, int, statement, text, uuid, valuesOf } from '../db/sql.ts'
 import { undefinedIf } from '../shared/async.ts'
 import type { Log } from '../shared/log.ts'
@@ -131,7 +131,7 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
     write: <Parameters, Row>(
       name: string,
       statement: Statement<Parameters, Row>,
-      parameters: Asked<NoInfer<Parameters>>,
+      parameters: ArgumentsOf<NoInfer<Parameters>>,
     ): Promise<Row[]> => transaction(name, (query) => query(statement, parameters)),
     /** Checks the lease before an action outside the database. Throws LeaseLostError if another process has it. */
     assertHeld: (name: string): Promise<void> => transaction(name, async () => undefined),

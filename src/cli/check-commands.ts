@@ -1,8 +1,7 @@
 /** Commands `check` and `repair`. */
 
 import type { Command } from 'commander'
-import type { Database } from '../db/database-types.ts'
-import type { Finding } from '../db/invariants/invariant.ts'
+import type { Database, Finding } from '../db/database-types.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { toId } from '../shared/ids.ts'
 import { command } from './command.ts'
@@ -15,7 +14,7 @@ const SHOWN_ROWS = 20
 /** Returns the findings W1 to W4: commits, jobs, batch job items and withdrawals that wait for an operator. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
   const { findWaiting } = await import('../chain/relay/relay.sql.ts')
-  const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
+  const { findingOf, MOST_ROWS } = await import('../db/database-types.ts')
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
   const { findJobFailures } = await import('../jobs/batch-jobs.ts')
   const { withPublicItems } = await import('../jobs/batch-jobs.ts')
@@ -54,7 +53,7 @@ async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
   const { findSetting, keyValueKeys } = await import('../db/key-value-store.ts')
   if ((await database.query(findSetting, { key: keyValueKeys.chain })).length === 0) return []
   const { recordersOf } = await import('../chain/create-chain.ts')
-  const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
+  const { findingOf, MOST_ROWS } = await import('../db/database-types.ts')
   const { checkChain: checkCommits } = await import('../chain/check-chain.ts')
   const { checkCoins, checkDeposits } = await loadCoins()
   return withChain(infrastructure, async ({ registry }) => {

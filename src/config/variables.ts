@@ -1,6 +1,6 @@
 /** All environment variables, with their schemas and descriptions. */
 import { z } from 'zod'
-import { parseDatabaseUrl } from '../db/parse-database-url.ts'
+import { parseDatabaseUrl } from '../db/database-types.ts'
 import { limitsText, limitsWith } from '../shared/limits.ts'
 import { AMOUNT } from '../shared/money.ts'
 import { roles } from '../shared/process.ts'

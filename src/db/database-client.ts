@@ -1,6 +1,5 @@
 /** PostgreSQL connections that recover correctly when a server fails over, and the timeouts of their queries. */
 import pg from 'pg'
-import { removeItem } from '../shared/async.ts'
 
 declare module 'pg' {
   interface Client {
@@ -23,7 +22,6 @@ const OUTCOME_UNKNOWN = '08007'
 /** Server function that waits for synchronous standbys. Unlike the notice text, its name is never translated. */
 const WAITS_FOR_STANDBYS = 'SyncRepWaitForLSN'
 
-/** A connection to PostgreSQL. Pools use this class as their `Client`. */
 export class DatabaseClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super(config)
@@ -38,6 +36,11 @@ export class DatabaseClient extends pg.Client {
 
   get #wire(): Wire {
     return this.connection as unknown as Wire
+  }
+
+  /** The query that the connection runs. Undocumented driver state. */
+  get activeQuery(): object | null {
+    return (this as unknown as { _activeQuery: object | null })._activeQuery
   }
 
   /**
@@ -62,7 +65,7 @@ export class DatabaseClient extends pg.Client {
     this.#wire.emit('error', reason)
   }
 
-  /** Resets the connection and discards unsent data, which could otherwise reach the server after a network outage. */
+  /** Discards unsent data, which could otherwise reach the server after a network outage. */
   #reset(): void {
     const { stream } = this.#wire
     try {
@@ -78,12 +81,11 @@ export class DatabaseClient extends pg.Client {
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): unknown {
     // The caller of a running statement has stopped waiting for its result.
-    if ((this as unknown as { _activeQuery: object | null })._activeQuery) this.#reset()
+    if (this.activeQuery) this.#reset()
     return callback ? super.end(callback) : super.end()
   }
 }
 
-/** Creates a pool of `DatabaseClient` connections. */
 export const createPool = (config: pg.PoolConfig & { connectionString: string }): pg.Pool =>
   new pg.Pool({ ...config, Client: DatabaseClient as unknown as new () => pg.ClientBase })
 
@@ -100,35 +102,23 @@ export const timeLimits = {
 /** Interval of the timeout check, in milliseconds. A query is cancelled at most this long after its timeout. */
 const CHECK_EVERY_MS = 500
 
-/** Undocumented driver state: the query that a connection runs. */
-type Running = { _activeQuery: object | null }
-
-interface Connection {
-  client: pg.PoolClient
+interface WatchedConnection {
+  /** Query timeout, in milliseconds. */
   patience: number
-  /** Query that ran at the last check. `checks` is the number of checks that have seen the query. */
+  /** Query that ran at the last check, and the number of checks that have seen the query. */
   seen: WeakRef<object> | undefined
   checks: number
 }
 
-interface QueryWatchdogOptions {
-  /** Query timeout, in milliseconds. */
-  patience: number
-  /** Fails the current query and closes the connection. */
-  cut(client: pg.PoolClient, reason: Error): void
-}
-
 /**
- * Watches the connections of a pool. Time is counted in checks, so a process that was frozen first reads the
- * responses that arrived meanwhile. A cancelled query fails with the driver’s error.
+ * Applies the query timeout `patience`, in milliseconds, to the connections of a pool. Time is counted in checks, so a
+ * process that was frozen first reads the responses that arrived meanwhile.
  */
-export function watchQueries(pool: pg.Pool, { patience, cut }: QueryWatchdogOptions) {
-  const connections: Connection[] = []
-  const of = (client: pg.PoolClient) => connections.find((connection) => connection.client === client)
-  let timer: NodeJS.Timeout | undefined
+export function watchQueries(pool: pg.Pool, patience: number) {
+  const connections = new Map<pg.PoolClient, WatchedConnection>()
 
-  function check(connection: Connection) {
-    const { _activeQuery: query } = connection.client as unknown as Running
+  function check(connection: WatchedConnection, client: DatabaseClient) {
+    const query = client.activeQuery
     if (!query || connection.seen?.deref() !== query) {
       connection.seen = query ? new WeakRef(query) : undefined
       connection.checks = 0
@@ -137,29 +127,21 @@ export function watchQueries(pool: pg.Pool, { patience, cut }: QueryWatchdogOpti
     connection.checks += 1
     if (connection.checks * CHECK_EVERY_MS < connection.patience) return
     connection.checks = 0
-    cut(connection.client, new Error('Query read timeout'))
+    client.cut(new Error('Query read timeout'))
   }
 
-  pool.on('connect', (client) => {
-    connections.push({ client, patience, seen: undefined, checks: 0 })
-    timer ??= setInterval(() => connections.slice().forEach(check), CHECK_EVERY_MS).unref()
-  })
-  pool.on('release', (_error, client) => {
-    const connection = of(client)
-    if (connection) connection.patience = patience
-  })
-  pool.on('remove', (client) => {
-    const connection = of(client)
-    if (connection) removeItem(connections, connection)
-    if (connections.length > 0) return
-    clearInterval(timer)
-    timer = undefined
-  })
+  const timer = setInterval(() => {
+    if (pool.ended) clearInterval(timer)
+    for (const [client, connection] of [...connections]) check(connection, client as unknown as DatabaseClient)
+  }, CHECK_EVERY_MS).unref()
+  pool.on('connect', (client) => connections.set(client, { patience, seen: undefined, checks: 0 }))
+  pool.on('release', (_error, client) => Object.assign(connections.get(client) ?? {}, { patience }))
+  pool.on('remove', (client) => connections.delete(client))
 
   return {
     /** Sets a longer timeout, in milliseconds, for this connection until it is released. */
     extendTimeout(client: pg.PoolClient, longer: number) {
-      const connection = of(client)
+      const connection = connections.get(client)
       if (connection) connection.patience = Math.max(connection.patience, longer)
     },
   }

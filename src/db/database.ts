@@ -5,25 +5,17 @@ import { createSemaphore } from '../shared/limiters.ts'
 import type { Log } from '../shared/log.ts'
 import { errorCode } from '../shared/operator-errors.ts'
 import { noopTracer, type PoolLoad, type SpanOptions, type Tracer } from '../telemetry/telemetry-types.ts'
-import { createPool, type DatabaseClient, timeLimits, watchQueries } from './database-client.ts'
+import { createPool, timeLimits, watchQueries } from './database-client.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { createReads } from './read-compiler/reads.ts'
 import { type Query, type Statement, statement, type Together, valuesOf } from './sql.ts'
 import { type CoalescedWrite, coalesceWrites, type Row } from './write-batching/write-coalescer.ts'
 
-/** A database client with its own connection pool. */
 export type ConnectedDatabase = ReturnType<typeof createDatabase>
 
 const CONNECT_TIMEOUT_MS = 3_000
-/** Client-side timeout for an unresponsive server or network, in milliseconds. It exceeds the server's `timeLimits`. */
-const RESPONSE_TIMEOUT_MS = 8_500
-/** Maximum stall of the process, in milliseconds. After a longer stall, pending work is outdated and is rejected. */
-const MAX_STALL_MS = 10_000
 /** Idle time before a TCP keep-alive probe, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000
-/** Timeout of the reachability check, in milliseconds. */
-const REACH_TIMEOUT_MS = 2_000
-
 /** Limits of list reads: share of connections without lists, waiting reads per connection, and wait in milliseconds. */
 const SHARE_WITHOUT_LISTS = 0.3
 const MAX_WAITING_LISTS = 100
@@ -32,9 +24,8 @@ const LIST_WAIT_MS = 1_500
 /** Maximum size of the texts and JSON in a size-limited page, in bytes of the response. */
 const PAGE_BYTES = 2_000_000
 
-const LOCK_NOT_AVAILABLE = '55P03'
-const DEADLOCK_DETECTED = '40P01'
-const QUERY_CANCELED = '57014'
+/** SQLSTATEs of a lock timeout and of a deadlock. */
+const LOCKED = /^(55P03|40P01)$/
 /**
  * Errors that mean the database is down: SQLSTATE classes, then driver messages. Class 28 occurs during password
  * rotation. 25P03 is the idle-in-transaction timeout and 25006 a read-only server.
@@ -43,29 +34,23 @@ const down = /^(08|28|53|57|3D000|25P03|25006)/
 const connectionLost =
   /^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ETIMEDOUT)|connect ENOENT|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
-const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
-
 /** Options of a statement's span. A span contains the statement's name, never its text or parameters. */
 const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postgresql' } }
 
-const reach = statement('reachable', { patience: REACH_TIMEOUT_MS }, 'select')
+const reach = statement('reachable', { patience: 2_000 }, 'select')
 
 /** Converts an expected database error to UNAVAILABLE or CONFLICT. Returns other errors unchanged. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = errorCode(error) ?? ''
-  if (code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED) {
-    return new DomainError('CONFLICT', 'Another request is changing the same resource. Try again.', {
-      retryAfter: 1,
-      cause: error,
-    })
+  if (LOCKED.test(code)) {
+    const message = 'Another request is changing the same resource. Try again.'
+    return new DomainError('CONFLICT', message, { retryAfter: 1, cause: error })
   }
-  if (code === QUERY_CANCELED || down.test(code) || connectionLost.test(code) || connectionLost.test(error.message))
-    return unavailable('The database', error)
-  return error
+  const isDown = down.test(code) || connectionLost.test(code) || connectionLost.test(error.message)
+  return isDown ? unavailable('The database', error) : error
 }
 
-/** Connection settings of the database client. */
 interface DatabaseOptions {
   url: string
   /** Number of connections in the pool. */
@@ -76,11 +61,10 @@ interface DatabaseOptions {
    */
   isPooled?: boolean
   log: Log
-  /** Traces statements by name. Default: no tracing. */
   tracer?: Tracer
-  /** Milliseconds that the process may be frozen before pending work is rejected. Default: 10,000. */
+  /** Maximum stall of the process, in milliseconds. After a longer stall, pending work is outdated and is rejected. */
   maxStallMs?: number
-  /** Milliseconds to wait for a response. Default: 8,500. */
+  /** Client-side timeout for an unresponsive server or network, in milliseconds. It exceeds the server's `timeLimits`. */
   responseTimeoutMs?: number
   /** False disables the fast paths: Prisma executes every read, and writes are not batched. Default: true. */
   fastPaths?: boolean
@@ -96,8 +80,8 @@ export function createDatabase({
   isPooled = false,
   log,
   tracer = noopTracer,
-  maxStallMs = MAX_STALL_MS,
-  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
+  maxStallMs = 10_000,
+  responseTimeoutMs = 8_500,
   fastPaths = true,
 }: DatabaseOptions) {
   const pool = createPool({
@@ -110,10 +94,7 @@ export function createDatabase({
     ...(isPooled ? {} : timeLimits),
     application_name: 'annal',
   })
-  const answers = watchQueries(pool, {
-    patience: responseTimeoutMs,
-    cut: (client, reason) => (client as unknown as DatabaseClient).cut(reason),
-  })
+  const watch = watchQueries(pool, responseTimeoutMs)
   // Without a listener, the error of a broken idle connection would end the process.
   pool.on('error', ({ message }) => {
     // The driver's error contains the whole client. Lost connections are expected while the pool closes.
@@ -138,7 +119,7 @@ export function createDatabase({
     values: valuesOf(wanted, given, tracer.origin),
     ...(wanted.patience !== undefined && { query_timeout: wanted.patience }),
   })
-  const options = { pool, prisma, translate, lists, onFallback, tracer, isPooled, isCompiling: fastPaths }
+  const readOptions = { pool, prisma, translate, lists, onFallback, tracer, isPooled, isCompiling: fastPaths }
   let stallDetector: ReturnType<typeof detectStalls> | undefined
   const assertAwake = () => {
     if (stallDetector?.hasJustStalled())
@@ -158,7 +139,7 @@ export function createDatabase({
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
     const { name, together, isList } = wanted
-    const run = () => tracer.span(name, sqlSpan, async () => (await pool.query<Row>(configOf(wanted, given))).rows)
+    const run = () => tracer.span(name, sqlSpan, () => runOne(wanted, given))
     try {
       if (together && fastPaths) return await tracer.span(name, sqlSpan, () => runBatched(wanted, together, given))
       return await (isList ? lists(run) : run())
@@ -171,7 +152,6 @@ export function createDatabase({
     prisma,
     /** Number of reads that Prisma executed since the start, by `Model.method`. */
     fallbacks: fallbacks as ReadonlyMap<string, number>,
-    /** Returns the load of the connection pool. */
     load: (): PoolLoad => ({
       size,
       open: pool.totalCount,
@@ -188,8 +168,8 @@ export function createDatabase({
     },
     /** Number of times that the process was frozen for longer than the limit. */
     stalls: () => stallDetector?.stalls() ?? 0,
-    read: createReads(options),
-    readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
+    read: createReads(readOptions),
+    readCut: createReads({ ...readOptions, pageBytes: PAGE_BYTES }),
     query: query as Query,
     async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
       assertAwake()
@@ -201,7 +181,7 @@ export function createDatabase({
         await client.query('begin')
         const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
           assertAwake()
-          if (wanted.patience !== undefined) answers.extendTimeout(client, wanted.patience)
+          if (wanted.patience !== undefined) watch.extendTimeout(client, wanted.patience)
           const run = () => client.query(configOf(wanted, given))
           return (await tracer.span(wanted.name, sqlSpan, run)).rows
         }
@@ -211,23 +191,19 @@ export function createDatabase({
         return result
       } catch (error) {
         // An unresponsive server would not respond to a rollback either. It rolls back when the connection is closed.
-        if (isSilence(error)) broken = error
-        else {
-          await client.query('rollback').catch((failure: Error) => {
-            broken = failure
-          })
-        }
+        const isUnresponsive = error instanceof Error && /Query read timeout/.test(error.message)
+        broken = isUnresponsive
+          ? error
+          : await client.query('rollback').then(
+              () => undefined,
+              (failure: Error) => failure,
+            )
         throw translate(error)
       } finally {
         client.release(broken)
       }
     },
-    /** Returns true if the database responds. */
-    isReachable: () =>
-      pool.query(configOf(reach)).then(
-        () => true,
-        () => false,
-      ),
+    isReachable: () => pool.query(configOf(reach)).then(Boolean, () => false),
     async close() {
       stallDetector?.stop()
       await prisma.$disconnect()
@@ -236,9 +212,7 @@ export function createDatabase({
   }
 }
 
-/** Interval of the check for stalls, in milliseconds. */
 const CHECK_EVERY_MS = 500
-/** Time after a stall during which work is rejected, in milliseconds. */
 const REJECT_AFTER_STALL_MS = 1_000
 
 /**
@@ -261,7 +235,6 @@ function detectStalls(maxStall: number) {
   }
   const beat = setInterval(look, CHECK_EVERY_MS).unref()
   return {
-    /** Returns true right after a stall. */
     hasJustStalled: () => look() - stalledAt < REJECT_AFTER_STALL_MS,
     stalls: () => stalls,
     stop: () => clearInterval(beat),

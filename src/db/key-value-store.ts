@@ -31,7 +31,6 @@ export const keyValueKeys = {
   keyGivenUp: 'vault:given-up:',
 } as const
 
-/** Returns the value of a key, or no row if it is not set. */
 export const findSetting = statement(
   'setting_find',
   { parameters: { key: text }, columns: { value: text } },
@@ -40,7 +39,7 @@ export const findSetting = statement(
 
 /** Inserts a value unless the key exists. Returns the stored value. */
 export const insertSetting = statement(
-  'setting_remember',
+  'setting_insert',
   { parameters: { key: text, value: text }, columns: { value: text } },
   `with inserted_value as (
      insert into key_values (key, value) values ($key, $value) on conflict (key) do nothing returning value
@@ -50,12 +49,11 @@ export const insertSetting = statement(
 
 /** Stores the current time of the database's clock unless the key exists. */
 export const insertCurrentTime = statement(
-  'setting_remember_moment',
+  'setting_insert_current_time',
   { parameters: { key: text } },
   'insert into key_values (key, value) values ($key, clock_timestamp()::text) on conflict (key) do nothing',
 )
 
-/** Sets or replaces a value. */
 export const replaceSetting = statement(
   'setting_replace',
   { parameters: { key: text, value: text } },

@@ -1,5 +1,4 @@
 /** Applies missing migrations and records them in Prisma's table `_prisma_migrations`, as Prisma does. */
-
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,17 +12,15 @@ import { assertSettings, MIGRATION_LOCK, timeouts } from './session-settings.ts'
 /** Idle time after which the server ends the session that holds the migration lock, in milliseconds. */
 const SILENCE_MS = 20_000
 
-/** SQLSTATE of a session that the server ended because it was idle. */
-const IDLE_SESSION_TIMEOUT = '57P05'
-/** SQLSTATE for a missing privilege. */
-const INSUFFICIENT_PRIVILEGE = '42501'
+/** SQLSTATEs of a session that the server ended because it was idle, and of a missing privilege. */
+const [IDLE_SESSION_TIMEOUT, INSUFFICIENT_PRIVILEGE] = ['57P05', '42501']
 
 const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code
 
 /** Converts a missing-privilege error to a FixableError with instructions. Returns other errors unchanged. */
 function explainRights(error: unknown): unknown {
-  if (!(error instanceof Error) || ![error, error.cause].some((each) => codeOf(each) === INSUFFICIENT_PRIVILEGE))
-    return error
+  const isMissing = (each: unknown) => codeOf(each) === INSUFFICIENT_PRIVILEGE
+  if (!(error instanceof Error) || !(isMissing(error) || isMissing(error.cause))) return error
   return new FixableError(
     `The database role of Annal lacks a privilege: ${error.message}.`,
     'Make the role the owner of the database and its objects (ALTER DATABASE … OWNER TO …), or run `annal migrate` as the owner first.',
@@ -31,7 +28,6 @@ function explainRights(error: unknown): unknown {
   )
 }
 
-/** Folder of the migrations. */
 export const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
 interface Migration {
@@ -53,19 +49,16 @@ export const readMigrations = async (folder: string): Promise<Migration[]> => {
   return await Promise.all(reading)
 }
 
-/** Connection timeout, in milliseconds. A migration itself has no timeout. */
-const CONNECT_TIMEOUT_MS = 5_000
-
 interface AppliedRow {
   name: string
   checksum: string
-  /** Time at which the migration was completed. Null if the migration was interrupted. */
+  /** Null if the migration was interrupted. */
   finishedAt: Date | null
 }
 
 const hasHistory = `to_regclass('_prisma_migrations') IS NOT NULL`
 
-/** Creates the history table with the same definition as Prisma's engine. */
+/** The same definition as that of Prisma's engine. */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                  VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -88,8 +81,8 @@ const recordSql = ({ name, checksum }: Migration) => `
   VALUES (gen_random_uuid(), '${checksum}', ${pg.escapeLiteral(name)}, clock_timestamp(), 1)`
 
 const readApplied = async (client: pg.Client): Promise<AppliedRow[]> => {
-  const table = await client.query<{ isThere: boolean }>(`SELECT ${hasHistory} AS "isThere"`)
-  if (!table.rows[0]?.isThere) return []
+  const table = await client.query(`SELECT WHERE ${hasHistory}`)
+  if (table.rowCount === 0) return []
   const { rows } = await client.query<AppliedRow>(
     `SELECT migration_name AS name, checksum, finished_at AS "finishedAt"
        FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY name`,
@@ -102,7 +95,6 @@ const PRE_RELEASE = /^2026112[1-6]\d{6}_/
 /** Last Git commit that has the migrations of `PRE_RELEASE`. */
 const PRE_RELEASE_COMMIT = '9b0c61da'
 
-/** Throws if an unknown version of Annal migrated the database. */
 const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migration[]): void => {
   const unknown = applied.filter((row) => !migrations.some(({ name }) => name === row.name))
   if (unknown.length === 0) return
@@ -136,10 +128,8 @@ const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<
 
 /** Creates the history table. Throws if the database contains tables of another application. */
 const openHistory = async (client: pg.Client): Promise<void> => {
-  const { rows } = await client.query<{ isForeign: boolean }>(
-    `SELECT NOT ${hasHistory} AND EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "isForeign"`,
-  )
-  if (rows[0]?.isForeign) {
+  const foreign = `SELECT FROM pg_tables WHERE schemaname = current_schema() AND NOT ${hasHistory} LIMIT 1`
+  if ((await client.query(foreign)).rowCount) {
     throw new FixableError('The database contains tables of another application.', 'Use a separate database for Annal.')
   }
   await client.query(createHistory)
@@ -151,26 +141,25 @@ const openHistory = async (client: pg.Client): Promise<void> => {
  * session lock lives as long as its connection, even while its process is frozen. The server therefore ends silent
  * sessions. Scripts run in the session that holds the lock, so a process that resumes later cannot change anything.
  */
-const takeMigrationLock = async (client: pg.Client, silence: number) => {
+const acquireMigrationLock = async (client: pg.Client, silence: number) => {
   // A running script and a wait for the lock do not count as idle.
   await client.query(`SET idle_session_timeout = ${silence}`)
   for (const name of timeouts) await client.query(`SET ${name} = 0`)
   await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
   let isLost = false
-  const look = (error: Error) => {
+  client.on('error', (error) => {
     isLost ||= codeOf(error) === IDLE_SESSION_TIMEOUT
-  }
-  client.on('error', look)
+  })
   // The script is one message. The server runs it completely or not at all, even if this process dies.
   return (script: string) =>
     client.query(script).catch((error: Error) => {
-      look(error)
-      throw isLost ? new Error('Another process took over the migration.', { cause: error }) : error
+      const isOver = isLost || codeOf(error) === IDLE_SESSION_TIMEOUT
+      throw isOver ? new Error('Another process took over the migration.', { cause: error }) : error
     })
 }
 
 const applyMissing = async (client: pg.Client, migrations: Migration[], silence: number): Promise<string[]> => {
-  const run = await takeMigrationLock(client, silence)
+  const run = await acquireMigrationLock(client, silence)
   const missing = await findMissing(client, migrations)
   if (missing.length === 0) return []
   await openHistory(client)
@@ -185,7 +174,7 @@ const applyMissing = async (client: pg.Client, migrations: Migration[], silence:
 }
 
 const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new DatabaseClient({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  const client = new DatabaseClient({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     await assertSettings(client)
@@ -198,17 +187,13 @@ const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => P
 }
 
 /**
- * Applies missing migrations in the order of their names, and returns the names. If several processes start together,
- * one applies them and the others wait. Each migration is one transaction.
+ * Applies missing migrations in the order of their names, each in one transaction. Returns their names. If several
+ * processes start together, one applies the migrations and the others wait.
  *
- * Throws if a migration fails or was edited, or if the tables belong to another application. Throws if another
- * process took over after `silence` milliseconds of inactivity. Throws the errors of `assertSettings`.
+ * Throws if a migration fails or was edited, if the tables belong to another application, or if another process took
+ * over after `silence` milliseconds of inactivity. Throws the errors of `assertSettings`.
  */
-export const applyMigrations = async (
-  databaseUrl: string,
-  folder = migrationsFolder,
-  silence = SILENCE_MS,
-): Promise<string[]> => {
+export const applyMigrations = async (databaseUrl: string, folder = migrationsFolder, silence = SILENCE_MS) => {
   const migrations = await readMigrations(folder)
   return await withClient(databaseUrl, async (client) => {
     // Usually no migration is missing, and the process need not wait for the lock.
@@ -240,10 +225,7 @@ export const readMigrationStatus = async (databaseUrl: string) => {
   }))
 }
 
-/**
- * Creates or updates all tables, including those of the job queue. Returns the applied migrations. If several
- * processes start together, one migrates and the others wait. Throws the same errors as `applyMigrations`.
- */
+/** Creates or updates all tables, including those of the job queue. Returns and throws like `applyMigrations`. */
 export async function prepareDatabase(databaseUrl: string): Promise<string[]> {
   const applied = await applyMigrations(databaseUrl)
   await installJobs(databaseUrl).catch((error: unknown) => {

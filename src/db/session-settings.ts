@@ -6,10 +6,10 @@ import { DatabaseClient } from './database-client.ts'
 /** Advisory lock of Prisma's engine. Annal uses the same lock, to exclude a concurrent `prisma migrate deploy`. */
 export const MIGRATION_LOCK = 72_707_369
 
-/** Timeouts that a role may set for requests. Migrations disable these timeouts, because they may take longer. */
+/** Timeouts that a role may set for requests, and that migrations disable. */
 export const timeouts = ['statement_timeout', 'lock_timeout', 'transaction_timeout']
 
-/** SQL that waits without a timeout for the migration lock and holds it until the transaction ends. */
+/** SQL that waits without a timeout for the migration lock, which it holds until the transaction ends. */
 export const lockForTransaction = `
   SELECT ${timeouts.map((name) => `set_config('${name}', '0', true)`)}; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
 
@@ -27,7 +27,7 @@ const needed: Record<string, readonly [string, ...string[]]> = {
   standard_conforming_strings: ['on'],
 }
 
-const read = `
+const readServer = `
   select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
     current_setting('server_encoding') as encoding, current_schema() as schema,
     json_object_agg(name, current_setting(name)) as settings
@@ -43,49 +43,47 @@ interface Server {
 }
 
 /**
- * Throws a FixableError with instructions for an outdated server, a database that is not in UTF-8, a missing schema and
- * a wrong setting. Wrong settings could misread times, reject writes, fail concurrent transactions, or lose
- * acknowledged writes.
+ * Throws a FixableError for an outdated server, another encoding than UTF-8, a missing schema and a wrong setting.
+ * Wrong settings could misread times, reject writes, fail concurrent transactions, or lose acknowledged writes.
  */
 export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<void> {
-  const { rows } = await client.query<Server>(read)
+  const { rows } = await client.query<Server>(readServer)
   const { version, number, encoding, schema, settings } = rows[0]!
   const wrong = Object.entries(needed).filter(
     ([name, values]) => !values.some((value) => settings[name]!.startsWith(value)),
   )
   const found = wrong.map(([name]) => `${name} is ${settings[name]}`).join(', ')
   const fix = wrong.map(([name, [value]]) => `ALTER ROLE … SET ${name} = '${value}'`).join('; ')
-  const checks: [isWrong: boolean, finding: string, fix: string][] = [
-    [
-      number < OLDEST_SERVER,
-      `The database server is PostgreSQL ${version}, but Annal requires PostgreSQL 18 or later.`,
-      'Upgrade the server (pg_upgrade, or dump and restore), or set DATABASE_URL to a newer one.',
-    ],
-    [
-      encoding !== 'UTF8',
-      `The encoding of the database is ${encoding}, but Annal requires UTF-8.`,
-      `Create another database: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
-    ],
-    [
-      schema === null,
-      `No schema in the search path of the database role exists (search_path is ${settings.search_path}).`,
-      'Set a valid search path: ALTER ROLE … SET search_path = public.',
-    ],
-    [
-      wrong.length > 0,
-      `The database sessions have settings that Annal does not support (${found}).`,
-      `Change the settings: ${fix}.`,
-    ],
-  ]
-  for (const [isWrong, finding, fix] of checks) if (isWrong) throw new FixableError(finding, fix)
+  const assert = (isRight: boolean, problem: string, fix: string) => {
+    if (!isRight) throw new FixableError(problem, fix)
+  }
+  assert(
+    number >= OLDEST_SERVER,
+    `The database server is PostgreSQL ${version}, but Annal requires PostgreSQL 18 or later.`,
+    'Upgrade the server (pg_upgrade, or dump and restore), or set DATABASE_URL to a newer one.',
+  )
+  assert(
+    encoding === 'UTF8',
+    `The encoding of the database is ${encoding}, but Annal requires UTF-8.`,
+    `Create another database: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
+  )
+  assert(
+    schema !== null,
+    `No schema in the search path of the database role exists (search_path is ${settings.search_path}).`,
+    'Set a valid search path: ALTER ROLE … SET search_path = public.',
+  )
+  assert(
+    wrong.length === 0,
+    `The database sessions have settings that Annal does not support (${found}).`,
+    `Change the settings: ${fix}.`,
+  )
 }
 
-const TIMEOUT_MS = 5_000
 /** Timeout value that tests whether a connection's start-up settings reach the server, in milliseconds. */
 const PROBE = 7_654
 
 /** Instructions by the variable that contains the connection URL. */
-const instead = {
+const fixes = {
   DATABASE_URL:
     'Annal has its own connection pool. Set DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that forwards settings. To keep the pooler, set DATABASE_DIRECT_URL to PostgreSQL itself.',
   DATABASE_DIRECT_URL: 'Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself.',
@@ -104,35 +102,28 @@ const backendOf = async (client: pg.Client) => {
 
 /** Returns true if two connections swap their server connections after transactions that end in either order. */
 async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
-  const orders = [
-    [one, other],
-    [other, one],
-  ]
-  for (const order of orders) {
+  for (const isInOrder of [true, false]) {
     await one.query('begin')
     const before = await backendOf(one)
     await other.query('begin')
     await backendOf(other)
-    for (const client of order) await client.query('commit')
+    for (const client of isInOrder ? [one, other] : [other, one]) await client.query('commit')
     if ((await backendOf(one)) !== before) return true
   }
   return false
 }
 
 /**
- * Checks that `databaseUrl` provides its own sessions. Throws a FixableError with instructions for a pooler that shares
- * sessions or drops settings, and for a database that does not respond. Throws the errors of `assertSettings`.
+ * Throws a FixableError with instructions for a pooler that shares sessions or drops settings, and for a database that
+ * does not respond. Throws the errors of `assertSettings`. `variable`: the setting that contains `databaseUrl`.
  */
-export async function assertOwnSessions(
-  databaseUrl: string,
-  variable: keyof typeof instead = 'DATABASE_URL',
-): Promise<void> {
+export async function assertOwnSessions(databaseUrl: string, variable: keyof typeof fixes = 'DATABASE_URL') {
   const clients: pg.Client[] = []
   const connect = async () => {
     const client = new DatabaseClient({
       connectionString: databaseUrl,
-      connectionTimeoutMillis: TIMEOUT_MS,
-      query_timeout: TIMEOUT_MS,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
       statement_timeout: PROBE,
       application_name: 'annal probe',
     })
@@ -140,17 +131,17 @@ export async function assertOwnSessions(
     return client.connect()
   }
   const assertNot = (isTrue: boolean, fault: string) => {
-    if (isTrue) throw new FixableError(`${variable} connects through a pooler that ${fault}.`, instead[variable])
+    if (isTrue) throw new FixableError(`${variable} connects through a pooler that ${fault}.`, fixes[variable])
   }
   try {
     const [one, other] = [await connect(), await connect()]
     // A server reports its own backend process ID. A pooler reports an invented one.
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
     assertNot(!isDirect && (await isShared(one, other)), 'shares sessions between transactions')
-    const { rows } = await one.query<{ kept: boolean }>(
-      `select setting::int = ${PROBE} as kept from pg_settings where name = 'statement_timeout'`,
+    const { rows } = await one.query<{ value: number }>(
+      `select setting::int as value from pg_settings where name = 'statement_timeout'`,
     )
-    assertNot(!rows[0]!.kept, 'drops session settings')
+    assertNot(rows[0]!.value !== PROBE, 'drops session settings')
     await assertSettings(one)
   } catch (error) {
     if (error instanceof FixableError) throw error

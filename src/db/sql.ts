@@ -1,63 +1,50 @@
 /**
  * SQL statements with named, typed parameters and columns (decision 1). The text refers to a parameter as `$name`. The
- * declaration provides its position and cast. Statements can share text fragments. `test/unit/db/statements.test.ts`
- * prepares every statement against the migrated database.
+ * declaration provides its position and cast. `test/unit/db/statements.test.ts` prepares every statement.
  */
-
 import { snakeCase } from '../shared/text.ts'
 
 declare const carried: unique symbol
 
-/** A PostgreSQL type with the corresponding TypeScript type. */
+/** A PostgreSQL type, by name, with the corresponding TypeScript type. */
 export interface SqlType<Value> {
-  /** Type name in PostgreSQL. */
   readonly type: string
   readonly [carried]?: Value
 }
 
 const typeOf = <Value>(type: string): SqlType<Value> => ({ type })
 
-/** UUID in lower case with hyphens. */
 export const uuid = typeOf<string>('uuid')
 /** Text of any length, without null characters. */
 export const text = typeOf<string>('text')
-/** 32-bit integer. */
 export const int = typeOf<number>('integer')
 export const LARGEST_INT = 2_147_483_647
 /** Parses decimal digits as a 32-bit integer. Returns undefined for other texts and larger numbers. */
 export const readInt = (digits: string): number | undefined =>
   /^\d{1,10}$/.test(digits) && Number(digits) <= LARGEST_INT ? Number(digits) : undefined
-/** 16-bit integer. */
 export const smallint = typeOf<number>('smallint')
 /** 64-bit integer, as text. */
 export const bigint = typeOf<string>('bigint')
-/** Exact decimal number, as text. Used for amounts. */
+/** Exact decimal number, as text. */
 export const numeric = typeOf<string>('numeric')
 /** Double. Never use it for amounts. */
 export const float = typeOf<number>('double precision')
-/** Boolean. Like the other types, it is never null. Declare nullable columns with `orNull(boolean)`. */
 export const boolean = typeOf<boolean>('boolean')
-/** Binary data (`bytea`). Parameters accept any `Uint8Array`. */
 export const bytes = typeOf<Buffer>('bytea')
-/** Timestamp, as a `Date` truncated to milliseconds. */
+/** `Date`, truncated to milliseconds. */
 export const timestamp = typeOf<Date>('timestamp with time zone')
 /** Result column of a function that is called only for its effect. */
 export const nothing = typeOf<''>('void')
 /** JSON value, read as `Value`. Declare a parameter as `text` and cast it in the statement. */
 export const json = <Value>() => typeOf<Value>('json')
-/** The same as `json`, with the type `jsonb`. */
 export const jsonb = <Value>() => typeOf<Value>('jsonb')
 /** A type with a fixed set of values: `textOf<'NUM' | 'POINTS'>()`. Pass the name of a database enum as `type`. */
 export const textOf = <Value extends string>(type = 'text') => typeOf<Value>(type)
-/** Nullable variant of a type. */
 export const orNull = <Value>({ type }: SqlType<Value>) => typeOf<Value | null>(type)
-/** Array of a type. */
 export const arrayOf = <Value>({ type }: SqlType<Value>) => typeOf<Value[]>(`${type}[]`)
 
-/** Types by parameter or column name. */
 export type Types = Readonly<Record<string, SqlType<unknown>>>
 type ValueOf<Type> = Type extends SqlType<infer Value> ? Value : never
-/** Row type of the declared columns. */
 export type RowOf<Columns extends Types> = { [Name in keyof Columns]: ValueOf<Columns[Name]> }
 /** Read-only input type of a column type. */
 type Given<Value> = Value extends readonly (infer Item)[]
@@ -65,12 +52,10 @@ type Given<Value> = Value extends readonly (infer Item)[]
   : Value extends Buffer
     ? Uint8Array
     : Value
-/** Argument type of a statement with these parameters. */
 export type ParametersOf<Parameters extends Types> = {
   readonly [Name in keyof Parameters]: Given<ValueOf<Parameters[Name]>>
 }
 
-/** Execution options of a statement. */
 interface StatementOptions {
   /** True if the statement reads or counts many rows. Such statements leave some connections to other statements. */
   readonly isList?: boolean
@@ -80,7 +65,7 @@ interface StatementOptions {
 
 /** The batch form of a write, for several callers. */
 export interface Together {
-  /** Statement for several callers. Each parameter is a list. `place` in a row is its caller's position, from 1. */
+  /** Each parameter is a list. `place` in a row is its caller's position, from 1. */
   readonly statement: Statement<never, unknown>
   /** Parameters that identify the changed data. Callers in one batch must have distinct values for them. */
   readonly apart: readonly string[]
@@ -98,7 +83,7 @@ export interface Statement<Parameters, Row> extends StatementOptions {
   readonly [carried]?: (parameters: Parameters) => Row
 }
 
-/** Parameters and columns of a statement. Declare nullable columns with `orNull`: the server reports no nullability. */
+/** Declare nullable columns with `orNull`: the server reports no nullability. */
 interface Declaration<Parameters extends Types, Columns extends Types> extends StatementOptions {
   readonly parameters?: Parameters
   readonly columns?: Columns
@@ -112,7 +97,6 @@ const statements = new Map<string, Statement<never, unknown>>()
  */
 const ambient = { trace: orNull(text) }
 
-/** Returns every statement of the loaded modules. */
 export const allStatements = (): readonly Statement<never, unknown>[] => [...statements.values()]
 
 const PARAMETER = /\$(\w+)/g
@@ -156,7 +140,7 @@ interface Form {
 /** Lock timeout of a batch, in milliseconds. After a timeout, each caller runs alone. */
 const LONGEST_LOCK_MS = 300
 
-/** Returns the column of a parameter in the row `of`. */
+/** Returns a function that returns the column of a parameter in the row `of`. */
 export const givenSql = (of: string) => (parameter: string) => `${of}.${snakeCase(parameter)}`
 
 function oneItem(parameters: Types): Form {
@@ -200,13 +184,11 @@ export function joinedStatement<Parameters extends Types, Columns extends Types>
   return Object.assign(alone, { together: { statement: together, apart } })
 }
 
-/** Arguments of a statement. Empty if it has no parameters. */
-export type Asked<Parameters> = keyof Parameters extends never ? Record<string, never> : Parameters
+export type ArgumentsOf<Parameters> = keyof Parameters extends never ? Record<string, never> : Parameters
 
-/** Executes one statement and returns its rows. Pass exactly the declared parameters. */
 export interface Query {
   <Row>(statement: Statement<Record<never, never>, Row>): Promise<Row[]>
-  <Parameters, Row>(statement: Statement<Parameters, Row>, parameters: Asked<NoInfer<Parameters>>): Promise<Row[]>
+  <Parameters, Row>(statement: Statement<Parameters, Row>, parameters: ArgumentsOf<NoInfer<Parameters>>): Promise<Row[]>
 }
 
 /** Returns the values in the order of their positions. `trace` returns the trace context, or null without tracing. */

@@ -4,7 +4,7 @@
  * not affect other items. `annal jobs` lists failed items.
  */
 import type { Database } from '../db/database-types.ts'
-import type { FeedNotifications } from '../db/event-notifications.ts'
+import type { FeedNotifications } from '../db/processes.ts'
 import { arrayOf, int, type ParametersOf, type Statement, statement, text, timestamp, uuid } from '../db/sql.ts'
 import { forEachSettled } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'

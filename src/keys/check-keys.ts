@@ -1,5 +1,4 @@
-import type { Database } from '../db/database-types.ts'
-import { type Finding, findingOf, MOST_ROWS } from '../db/invariants/invariant.ts'
+import { type Database, type Finding, findingOf, MOST_ROWS } from '../db/database-types.ts'
 import { arrayOf, boolean, statement, uuid } from '../db/sql.ts'
 import { chunk, keysetPages } from '../shared/async.ts'
 import { LostKeyError } from '../shared/errors.ts'

@@ -1,7 +1,7 @@
 /** Statement that reads the database's metrics. */
 
-import { SILENT_SECONDS } from '../db/heartbeat.ts'
 import { keyValueKeys } from '../db/key-value-store.ts'
+import { SILENT_SECONDS } from '../db/processes.ts'
 import { float, orNull, statement, text } from '../db/sql.ts'
 import { roles } from '../shared/process.ts'
 import type { MetricName } from './metric-table.ts'
@@ -68,7 +68,7 @@ const relaySql = `
         union all select oldest from open where state in ('signed', 'broadcast'))
   )`
 
-/** Counts processes like `findProcesses`. A role without a process has the value 0. */
+/** Counts processes like `readProcesses`. A role without a process has the value 0. */
 const processesSql = `
   processes_metrics as (
     select ${metric('annal_processes')} as metric, r.role as label, null as state,

@@ -95,7 +95,6 @@ const restricted: { name: RegExp; folders: RegExp; instead: string }[] = [
 const buildSteps = [
   'chain/compile.ts',
   'db/new-migration.ts',
-  'db/schema-engine.ts',
   'http/rest/codegen.ts',
   'http/openapi/print-openapi.ts',
   'graphql/print-schema.ts',

@@ -22,7 +22,7 @@ const started: Record<string, string> = {
 }
 
 /** Loops that a component of the process starts and stops. */
-const ofParts = `chain/lease chain/poller run-process db/database db/database-client db/event-notifications
+const ofParts = `chain/lease chain/poller run-process db/database db/database-client db/processes
   embedded/embedded-anvil http/http-server http/connections files/picture-process
   modules/events/events.rest`
   .split(/\s+/)

@@ -29,7 +29,7 @@ const ways: Record<string, Way> = {
   'a socket connection': { begins: /= connect\(\{/g, needs: [/signal/] },
 }
 
-const lasting = ['db/database.ts', 'db/event-notifications.ts', 'chain/lease.ts']
+const lasting = ['db/database.ts', 'db/processes.ts', 'chain/lease.ts']
 
 function callAt(text: string, start: number): string {
   let depth = 0

@@ -18,9 +18,9 @@ const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'chain/lease.ts': ['own', 'a session bears the name of its holder, and its end ends the lease'],
   'db/database-client.ts': ['own', 'is how the others open theirs'],
   'db/database.ts': ['shared', 'the statements of requests'],
-  'db/event-notifications.ts': ['own', 'LISTEN'],
   'db/migrations.ts': ['own', 'the lock of who migrates, and scripts that take their time'],
-  'db/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
+  'db/new-migration.ts': ['own', 'the lock of Prisma’s engine; for developers'],
+  'db/processes.ts': ['own', 'LISTEN'],
   'db/session-settings.ts': ['own', 'checks that sessions are not shared'],
   'embedded/embedded-postgres.ts': ['own', 'creates the database on the embedded server, where no pooler is'],
   'jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
@@ -38,7 +38,7 @@ const outlives = [
 ]
 
 const within: Record<string, string> = {
-  'db/read-compiler/reads.ts': 'prepares, asks and deallocates in one message, which one session carries out',
+  'db/read-compiler/reads.ts': 'prepares, reads and deallocates in one message, which one session executes',
 }
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')

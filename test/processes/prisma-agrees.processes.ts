@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { applyMigrations } from '../../src/db/migrations.ts'
-import { listMigrations } from '../../src/db/new-migration.ts'
-import { withSchemaEngine } from '../../src/db/schema-engine.ts'
+import { listMigrations, withSchemaEngine } from '../../src/db/new-migration.ts'
 import { deploy, filters, type Migrated, openEmptyDatabase, schemaOf } from '../unit/db/migrated.ts'
 
 let ours: Migrated

@@ -1,8 +1,8 @@
 /** Checks of the database and its background work. */
 import { countByStatus } from '../../chain/relay/relay.sql.ts'
-import { readProcesses, rolesWithout } from '../../db/heartbeat.ts'
 import { checkTables } from '../../db/invariants/check-invariants.ts'
 import { assertMigrated } from '../../db/migrations.ts'
+import { readProcesses, rolesWithout } from '../../db/processes.ts'
 import { assertOwnSessions } from '../../db/session-settings.ts'
 import { bigint, boolean, int, orNull, statement, text, timestamp } from '../../db/sql.ts'
 import { countWaiting } from '../../jobs/jobs.sql.ts'

@@ -1,16 +1,14 @@
 /** Checks the database's invariants. Each invariant is a query that returns no rows. */
-
 import { accountInvariants } from '../../modules/accounts/account-invariants.ts'
 import { historyInvariants } from '../../modules/commits/commits.sql.ts'
 import { orderInvariants } from '../../modules/store/orders.sql.ts'
 import { bookInvariants } from '../../modules/wallet/ledger-sql.ts'
 import { publicReference } from '../../modules/wallet/statement.ts'
-import type { Database } from '../database-types.ts'
+import { type Database, type Finding, findingOf, type Invariant, MOST_ROWS } from '../database-types.ts'
 import { arrayOf, statement, text } from '../sql.ts'
-import { type Finding, findingOf, type Invariant, MOST_ROWS } from './invariant.ts'
 import parts from './parts-of-tables.json' with { type: 'json' }
 
-/** Query for all keys, references, checks, indexes and triggers, each as `table.name`. */
+/** Selects all keys, references, checks, indexes and triggers, each as `table.name`. */
 export const partsSql = `
   select c.relname || '.' || part.name as name
   from pg_class c cross join lateral (
@@ -21,7 +19,7 @@ export const partsSql = `
 
 /** Finds missing `parts` (each `table.name`) and invalid indexes. Includes the tables of the job queue. */
 const findTableProblems = statement(
-  'tables_find_trouble',
+  'tables_find_problems',
   { parameters: { parts: arrayOf(text) }, columns: { subject: text, problem: text } },
   `select wanted.name as subject, 'is missing' as problem
    from unnest($parts) wanted (name) where wanted.name not in (${partsSql})
@@ -34,16 +32,14 @@ const findTableProblems = statement(
 )
 
 /** Compares the tables with the result of the migrations. */
-export const checkTables = async (
-  database: Pick<Database, 'query'>,
-): Promise<Finding & { rows: { subject: string; problem: string }[] }> =>
+export const checkTables = async (database: Pick<Database, 'query'>) =>
   findingOf(
     'T1',
     'The tables have all their keys, references, checks, indexes and triggers, and every index is valid.',
     await database.query(findTableProblems, { parts }),
   )
 
-/** All invariants. Each query reads one snapshot, so the check can run while the service is busy. */
+/** Each query reads one snapshot, so the check can run while the service is busy. */
 export const invariants: Invariant[] = [
   ...bookInvariants,
   ...orderInvariants,
@@ -53,7 +49,6 @@ export const invariants: Invariant[] = [
 
 /** Statement timeout of the check, in milliseconds. It exceeds the request timeout, to scan the whole ledger. */
 const STATEMENT_TIMEOUT_MS = 3_600_000
-/** Sets the statement timeout for the current transaction. */
 const extendStatementTimeout = statement(
   'invariant_timeout',
   { columns: { timeout: text } },

@@ -1,6 +1,6 @@
 /** Invariants of accounts, sessions and idempotency keys. `annal check` runs them. */
 
-import type { Invariant } from '../../db/invariants/invariant.ts'
+import type { Invariant } from '../../db/database-types.ts'
 import { int, text } from '../../db/sql.ts'
 import { keptFromSql } from '../../jobs/retention.ts'
 

@@ -1,6 +1,6 @@
 /** Pins: the files, trees, thumbnails and signed copies of assets that the content store must keep. */
 import type { Use } from '../../context.ts'
-import { type Finding, findingOf, MOST_ROWS } from '../../db/invariants/invariant.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../../db/database-types.ts'
 import { int, type RowOf, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { keysetPages } from '../../shared/async.ts'
 import { NIL_UUID } from '../../shared/ids.ts'

@@ -1,7 +1,7 @@
 /** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
 import type { Database } from '../../db/database-types.ts'
-import type { FeedNotifications } from '../../db/event-notifications.ts'
 import { findSetting, insertSetting, keyValueKeys, replaceSetting } from '../../db/key-value-store.ts'
+import type { FeedNotifications } from '../../db/processes.ts'
 import { type BatchJob, createBatchJobRunner } from '../../jobs/batch-jobs.ts'
 import type { Log } from '../../shared/log.ts'
 import * as sql from './deposits.sql.ts'

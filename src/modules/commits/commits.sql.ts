@@ -1,4 +1,4 @@
-import type { Invariant } from '../../db/invariants/invariant.ts'
+import type { Invariant } from '../../db/database-types.ts'
 import { statement, text, uuid } from '../../db/sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'

@@ -3,8 +3,8 @@
  * only start a read. Events are read from the table by position, so no event is lost, repeated or out of order.
  */
 import type { Database } from '../../db/database-types.ts'
-import type { FeedNotifications } from '../../db/event-notifications.ts'
 import type { Event } from '../../db/prisma/client.ts'
+import type { FeedNotifications } from '../../db/processes.ts'
 import { createBatchLoader } from '../../shared/async.ts'
 import type { ConcurrencyCounter } from '../../shared/concurrency-counter.ts'
 import { authenticationFailed, isUnavailable, throttled } from '../../shared/errors.ts'

@@ -1,4 +1,4 @@
-import type { Invariant } from '../../db/invariants/invariant.ts'
+import type { Invariant } from '../../db/database-types.ts'
 import type { Order, OrderStatus } from '../../db/prisma/client.ts'
 import {
   boolean,

@@ -1,6 +1,6 @@
 /** SQL parts of statements that move money. */
 
-import type { Invariant } from '../../db/invariants/invariant.ts'
+import type { Invariant } from '../../db/database-types.ts'
 import type { Entry } from '../../db/prisma/client.ts'
 import { numeric, text } from '../../db/sql.ts'
 import { NIL_UUID } from '../../shared/ids.ts'

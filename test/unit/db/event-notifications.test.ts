@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createEventNotifications } from '../../../src/db/event-notifications.ts'
+import { createEventNotifications } from '../../../src/db/processes.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()

@@ -3,8 +3,7 @@ import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
-import { listMigrations } from '../../../src/db/new-migration.ts'
-import { withSchemaEngine } from '../../../src/db/schema-engine.ts'
+import { listMigrations, withSchemaEngine } from '../../../src/db/new-migration.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 
 export const filters = { externalTables: [], externalEnums: [] }

@@ -1,13 +1,62 @@
 /**
- * Notifies other processes through LISTEN and NOTIFY that a feed has grown or a session has ended. Notifications only
- * reduce latency: listeners also poll every two seconds and after a reconnect. Triggers on the tables send the
- * notification that a session ended, so no statement can omit it.
+ * The running processes of an installation: their heartbeats by the database's clock, and notifications among them
+ * through LISTEN and NOTIFY. Notifications only reduce latency: listeners also poll every two seconds and after a
+ * reconnect. Triggers on the tables send the notification that a session ended, so no statement can omit it.
  */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { pid } from 'node:process'
 import type pg from 'pg'
 import type { Log } from '../shared/log.ts'
+import { roles as allRoles, type Role } from '../shared/process.ts'
 import { DatabaseClient } from './database-client.ts'
 import type { Database } from './database-types.ts'
-import { nothing, statement, text } from './sql.ts'
+import { arrayOf, float, nothing, statement, text, textOf, uuid } from './sql.ts'
+
+export const BEAT_EVERY_MS = 5_000
+/** Seconds without a heartbeat after which a process counts as dead. Equals the duration of a lease. */
+export const SILENT_SECONDS = 20
+/** Age at which the row of a dead process is deleted, in seconds. */
+const MAX_AGE_SECONDS = 3_600
+
+const beat = statement(
+  'process_beat',
+  { parameters: { id: uuid, name: text, roles: arrayOf(text), maxAge: float } },
+  `with deleted_processes as (
+     delete from processes where id in (
+       select id from processes where seen_at < now() - make_interval(secs => $maxAge) and id <> $id
+       limit 100 for update skip locked
+     )
+   )
+   insert into processes (id, name, roles) values ($id, $name, $roles)
+   on conflict (id) do update set seen_at = now(), roles = excluded.roles`,
+)
+
+const leave = statement('process_leave', { parameters: { id: uuid } }, `delete from processes where id = $id`)
+
+const findProcesses = statement(
+  'process_list',
+  { parameters: { silent: float }, columns: { name: text, roles: arrayOf(textOf<Role>()), seconds: float } },
+  `select name, roles, extract(epoch from now() - started_at)::float8 as seconds
+   from processes where seen_at > now() - make_interval(secs => $silent) order by started_at, id`,
+)
+
+/** Returns the live processes of the installation, oldest first. Throws UNAVAILABLE. */
+export const readProcesses = (database: Pick<Database, 'query'>) =>
+  database.query(findProcesses, { silent: SILENT_SECONDS })
+
+export const rolesWithout = (processes: readonly { roles: readonly Role[] }[]): Role[] =>
+  allRoles.filter((role) => !processes.some(({ roles }) => roles.includes(role)))
+
+/** Creates the heartbeat of this process. Its functions throw UNAVAILABLE. */
+export function createPresence(database: Pick<Database, 'query'>, roles: ReadonlySet<Role>) {
+  const process = { id: randomUUID(), name: `${hostname()}:${pid}`, roles: [...roles], maxAge: MAX_AGE_SECONDS }
+  return {
+    beat: () => database.query(beat, process),
+    missingRoles: async () => rolesWithout(await readProcesses(database)),
+    leave: () => database.query(leave, { id: process.id }),
+  }
+}
 
 /** Receives notifications of all processes. Notifications contain only IDs. The changes are read from the tables. */
 interface FeedListener {
@@ -19,18 +68,16 @@ interface FeedListener {
   onGap(): void
 }
 
-/** Notifier of events for other processes. */
 export type FeedNotifications = Omit<ReturnType<typeof createEventNotifications>, 'close'>
 
 const GATHER_MS = 20
 const POLL_EVERY_MS = 2_000
 const RECONNECT_AFTER_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
-const KEEP_ALIVE_MS = 10_000
 /** Maximum number of owners per notification. An owner takes 37 bytes, and a payload has at most 7,999 bytes. */
 const OWNERS_PER_NOTIFICATION = 200
 
-/** Notifies all processes. `owners` is a comma-separated list of UUIDs. */
+/** Notifies all processes. `owners`: comma-separated UUIDs. */
 const notify = statement(
   'event_notify',
   { parameters: { owners: text }, columns: { pg_notify: nothing } },
@@ -62,22 +109,20 @@ export function createEventNotifications(url: string, database: Pick<Database, '
     const owners = [...due]
     due.clear()
     for (let at = 0; at < owners.length; at += OWNERS_PER_NOTIFICATION) {
-      await database
-        .query(notify, { owners: owners.slice(at, at + OWNERS_PER_NOTIFICATION).join(',') })
-        .catch((error: unknown) =>
-          log.debug({ err: error }, 'Failed to send a notification; listeners find the events at the next poll'),
-        )
+      const part = { owners: owners.slice(at, at + OWNERS_PER_NOTIFICATION).join(',') }
+      const report = (error: unknown) =>
+        log.debug({ err: error }, 'Failed to send a notification; listeners find the events at the next poll')
+      await database.query(notify, part).catch(report)
     }
   }
 
   function connect() {
-    reconnecting = undefined
     const opened = new DatabaseClient({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      keepAliveInitialDelayMillis: 10_000,
       application_name: 'annal-events',
     })
     client = opened
@@ -108,7 +153,6 @@ export function createEventNotifications(url: string, database: Pick<Database, '
   function disconnect() {
     clearInterval(polling)
     clearTimeout(reconnecting)
-    reconnecting = undefined
     const leaving = client
     client = undefined
     if (leaving) track(leaving.end())
