@@ -11,8 +11,14 @@ import {
 } from '../graphql/execute.ts'
 import { createSchema, schemaText } from '../graphql/schema.ts'
 import { createGraphQLHandler } from '../graphql/server.ts'
+import { credentialRoutes } from '../modules/accounts/credentials.rest.ts'
+import { userRoutes } from '../modules/accounts/users.rest.ts'
+import { assetLinkRoutes } from '../modules/assets/asset-links.rest.ts'
+import { assetRoutes } from '../modules/assets/assets.rest.ts'
 import { MAX_FILE_BYTES } from '../modules/assets/register-asset.ts'
-
+import { auditRoutes } from '../modules/audit/audit.rest.ts'
+import { commitRoutes } from '../modules/commits/commits.rest.ts'
+import { eventRoutes } from '../modules/events/events.rest.ts'
 import { createAssetPage } from '../modules/pages/asset/asset-page.ts'
 import { createDocumentationRoutes, hasDocumentation } from '../modules/pages/documentation.ts'
 import { apiDocsPage, apiDocsScript, homePage } from '../modules/pages/home.ts'
@@ -20,6 +26,11 @@ import { createLookupPage } from '../modules/pages/lookup/lookup-page.ts'
 import { emailVerificationPage, passwordResetPage } from '../modules/pages/mailed-forms.ts'
 import { type Run, refusalPage } from '../modules/pages/page.ts'
 import { createPageRoutes } from '../modules/pages/page-routes.ts'
+import { apiKeyRoutes } from '../modules/store/api-keys.rest.ts'
+import { networkAppRoutes } from '../modules/store/network-apps.rest.ts'
+import { orderRoutes } from '../modules/store/orders.rest.ts'
+import { grantRoutes, transferRoutes, walletRoutes } from '../modules/wallet/wallet.rest.ts'
+import { webhookDeliveryRoutes } from '../modules/webhooks/webhook-deliveries.rest.ts'
 import { type ErrorCode, throttled } from '../shared/errors.ts'
 import { createSemaphore } from '../shared/limiters.ts'
 import type { Telemetry, WatchedServices } from '../telemetry/telemetry-types.ts'
@@ -28,11 +39,10 @@ import { statuses } from './error-status.ts'
 import { type AddRoutes, addRawRoute } from './http-server.ts'
 import { findAwayParts } from './probes.ts'
 import { MAX_FIELDS, readForm, readText } from './request-body.ts'
-import type { DirectRoute } from './rest/define-route.ts'
+import type { DirectRoute, Route } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import type { FileParts } from './rest/file-routes.ts'
 import { addRestRoutes } from './rest/rest-handler.ts'
-import { routes as coreRoutes } from './rest/routes.ts'
 
 /** Concurrency limits of large responses. Creating a large response uses megabytes and blocks the process. */
 const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, maxWait: 1_500 }
@@ -42,6 +52,24 @@ const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, 
 
 /** Maximum size of a request body without its files, in bytes. */
 const MAX_BODY_BYTES = 1_000_000
+
+/** REST routes, without the optional modules. */
+export const coreRoutes: Route[] = [
+  ...credentialRoutes,
+  ...userRoutes,
+  ...walletRoutes,
+  ...auditRoutes,
+  ...assetRoutes,
+  ...assetLinkRoutes,
+  ...commitRoutes,
+  ...networkAppRoutes,
+  ...apiKeyRoutes,
+  ...eventRoutes,
+  ...orderRoutes,
+  ...webhookDeliveryRoutes,
+  ...grantRoutes,
+  ...transferRoutes,
+]
 
 /** Loads the GraphQL schema and the routes of the core and the optional modules. */
 export async function loadApi(modules: Modules) {

@@ -1,8 +1,19 @@
-/** The HTTP server: a node:http server with Fastify as its router. It responds with 503 until routes are added. */
-import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
+/** The HTTP server (node:http with Fastify as its router), and functions that send responses. */
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyReply } from 'fastify'
 import fastify, { type FastifyInstance } from 'fastify'
 import { DomainError, type ErrorCode } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
@@ -40,7 +51,6 @@ const securityHeaders = (isSecure: boolean) => ({
   ...(isSecure && { 'Strict-Transport-Security': 'max-age=31536000' }),
 })
 
-/** Records requests in metrics, traces and the log. */
 export interface RequestTelemetry {
   /** Calls `answer`, records the request when its response ends, and returns the result of `answer`. */
   serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
@@ -64,8 +74,7 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
   return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-export interface HttpServerOptions {
-  /** Creates the error response to a request that reaches no route. */
+interface HttpServerOptions {
   presentError: (error: DomainError) => { status: number; headers: Record<string, string>; body: object }
   log: Log
   publicUrl?: string | undefined
@@ -76,13 +85,12 @@ export interface HttpServerOptions {
   timeouts?: typeof requestTimeouts
 }
 
-/** Error codes of listening on IPv6 on a machine without IPv6. */
+/** Error codes of a machine without IPv6. */
 const NO_IPV6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
-/** Headers that prevent a cache from storing the response to a malformed request and sending it to other callers. */
+/** Prevents a cache from sending the response to a malformed request to other callers. */
 const notCached = { 'Cache-Control': 'no-store' }
 
-/** Errors of Node's HTTP parser that are not reported as PARSE_ERROR. */
 const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the request are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the request are too large.'],
@@ -90,21 +98,20 @@ const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = 
 }
 const notHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The request is not valid HTTP.']
 
-/** Returns whether a Host header is empty, or a host with an optional port. */
 const isHost = (host: string | undefined) =>
   host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
 
-/** Returns whether a request has several Host headers. A proxy and this server could choose differently (RFC 9112). */
+/** A proxy and this server could choose different ones of several Host headers (RFC 9112). */
 const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
   rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1
 
 const isAddressed = (req: IncomingMessage) =>
   !hasTwoHosts(req) && (isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0'))
 
-/** Matches the scheme and host of a request target in absolute form. Clients of proxies send this form. */
+/** Scheme and host of a request target in absolute form, which clients of proxies send. */
 const ABSOLUTE = /^https?:\/\/[^/?#]+/i
 
-/** Returns path and query of a request target (RFC 9112, section 3.2). Returns undefined if the target has no path. */
+/** Returns path and query of a request target (RFC 9112, section 3.2), or undefined without a path. */
 function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
   if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return url
   if (!ABSOLUTE.test(url)) return undefined
@@ -112,13 +119,11 @@ function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
   return target.startsWith('/') ? target : `/${target}`
 }
 
-/** Matches an identifier with unencoded slashes in a path, as in `/assets/ipfs://<cid>/`. */
 const UNENCODED_SCHEME = /^([^?]*)\/ipfs:\/\//i
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** Creates an HTTP server. It responds with 503 until `serve` is called. */
 export function createHttpServer(options: HttpServerOptions) {
   const { presentError, log, publicUrl, slowReaders = slowReaderDefaults, telemetry = noopTelemetry } = options
   const { connections = maxConnections(), timeouts = requestTimeouts } = options
@@ -129,12 +134,17 @@ export function createHttpServer(options: HttpServerOptions) {
     refuse(res, new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 }))
   let endsConnections = false
 
-  function refuse(res: ServerResponse, error: DomainError) {
-    telemetry.refused(res, error.code)
+  function present(error: DomainError) {
     const { status, headers, body } = presentError(error)
     const text = JSON.stringify(body)
     const described = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }
-    res.writeHead(status, { ...described, Connection: 'close', ...notCached, ...headers }).end(text)
+    return { status, text, headers: { ...described, Connection: 'close', ...notCached, ...headers } }
+  }
+
+  function refuse(res: ServerResponse, error: DomainError) {
+    telemetry.refused(res, error.code)
+    const { status, headers, text } = present(error)
+    res.writeHead(status, headers).end(text)
   }
 
   const receive = (req: IncomingMessage, res: ServerResponse) => {
@@ -184,18 +194,10 @@ export function createHttpServer(options: HttpServerOptions) {
     if (!socket.writable) return void socket.destroy()
     if (current?.req.complete) return void current.once('close', () => answerUnreadable(socket, error, isHead))
     if (current?.headersSent) return void socket.destroy()
-    const { status, headers: errorHeaders, body } = presentError(error)
-    const text = JSON.stringify(body)
+    const { status, text, headers: errorHeaders } = present(error)
     const requestId = current ? String(current.getHeader('X-Request-Id')) : randomUUID()
-    const lines = Object.entries({
-      ...headers,
-      ...errorHeaders,
-      ...notCached,
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(text),
-      'X-Request-Id': requestId,
-      Connection: 'close',
-    }).map(([name, value]) => `${name}: ${value}\r\n`)
+    const allHeaders = { ...headers, ...errorHeaders, 'X-Request-Id': requestId }
+    const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
     telemetry.rejected({ requestId, status, code: error.code, answer: current })
   }
@@ -208,7 +210,6 @@ export function createHttpServer(options: HttpServerOptions) {
     answerUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
   })
 
-  /** Creates the Fastify router of this server. Routes read request bodies themselves, after authorization. */
   async function createRouter(addRoutes: AddRoutes): Promise<FastifyInstance> {
     const router = fastify({
       serverFactory: () => server,
@@ -267,7 +268,6 @@ export function createHttpServer(options: HttpServerOptions) {
       })
       return boundPort
     },
-    /** Starts to serve requests with these routes. */
     async serve(addRoutes: AddRoutes): Promise<void> {
       app = await createRouter(addRoutes)
       route = app.routing
@@ -291,10 +291,7 @@ export function createHttpServer(options: HttpServerOptions) {
   }
 }
 
-/**
- * Adds a route whose handler reads the request and writes the response itself, before Fastify reads the body. If the
- * handler throws, the connection is closed, because a part of the response may have been sent.
- */
+/** Adds a route whose handler reads the request and writes the response. If the handler throws, the connection is closed. */
 export function addRawRoute(
   app: FastifyInstance,
   url: string,
@@ -312,4 +309,83 @@ export function addRawRoute(
     },
     handler: () => undefined,
   })
+}
+
+/** CORS headers that permit calls from any origin. This is safe because the API reads credentials only from headers. */
+export const corsHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
+}
+
+export const uncachedHeaders = { 'Cache-Control': 'private, no-cache' }
+
+/** Sends JSON text as bytes. For a string, Fastify would add a charset to the Content-Type. */
+export const sendJsonText = (reply: FastifyReply, text: string): FastifyReply =>
+  reply.headers({ ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }).send(Buffer.from(text))
+
+export const sendJson = (reply: FastifyReply, body: object): FastifyReply => sendJsonText(reply, JSON.stringify(body))
+
+export const sendPage = (
+  reply: FastifyReply,
+  { status, headers, html }: { status: number; headers: Record<string, string>; html: string },
+): FastifyReply => reply.code(status).headers(headers).send(html)
+
+/** Streams a body. Throws the error of a part. The caller must then abort the connection, so that the body looks incomplete. */
+export async function sendParts(
+  req: IncomingMessage,
+  res: ServerResponse,
+  parts: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  if (req.method === 'HEAD') {
+    res.end()
+    return
+  }
+  await pipeline(Readable.from(parts, { highWaterMark: 1 }), res).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  })
+}
+
+export function sendDownload(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { name, mediaType, content }: { name: string; mediaType: string; content: AsyncIterable<string | Uint8Array> },
+): Promise<void> {
+  res.writeHead(200, {
+    ...corsHeaders,
+    'Content-Type': mediaType,
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'Cache-Control': 'no-store',
+  })
+  return sendParts(req, res, content)
+}
+
+/** Returns whether `If-None-Match` contains this entity tag, by weak comparison (RFC 9110). */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  const bare = (tag: string) => tag.trim().replace(/^W\//, '')
+  return header?.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag)) ?? false
+}
+
+/** Compresses a static file once. `@fastify/compress` would compress each response, such as 9 MB of scripts. */
+export async function prepareFile(bytes: Buffer) {
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+  return { bytes, zipped: await promisify(gzip)(bytes), etag }
+}
+
+const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)/i
+
+export function sendStaticFile(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { bytes, zipped, etag }: Awaited<ReturnType<typeof prepareFile>>,
+  { Vary, ...headers }: OutgoingHttpHeaders,
+): void {
+  const common = { ...headers, ETag: etag, Vary: [Vary, 'Accept-Encoding'].filter(Boolean).join(', ') }
+  if (matchesEtag(req.headers['if-none-match'], etag)) {
+    res.writeHead(304, common).end()
+    return
+  }
+  const isZipped = ACCEPTS_GZIP.test(String(req.headers['accept-encoding'] ?? ''))
+  const body = isZipped ? zipped : bytes
+  res.writeHead(200, { ...common, ...(isZipped && { 'Content-Encoding': 'gzip' }), 'Content-Length': body.length })
+  res.end(req.method === 'HEAD' ? undefined : body)
 }

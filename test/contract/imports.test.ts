@@ -65,7 +65,10 @@ const rules: Record<string, { may: string[]; instead: string }> = {
     may: [...foundation, 'modules', 'embedded', 'files', 'infrastructure.ts', 'config.ts', VERIFIER],
     instead: 'The chain knows neither requests nor pages.',
   },
-  files: { may: [...foundation, 'http/send.ts', 'modules/assets', VERIFIER], instead: 'Files know no requests.' },
+  files: {
+    may: [...foundation, 'http/http-server.ts', 'modules/assets', VERIFIER],
+    instead: 'Files know no requests.',
+  },
   mail: { may: [...foundation, 'modules/webhooks'], instead: 'Mails are sent by the modules.' },
   keys: { may: [...shared, 'modules', 'files', 'jobs', 'embedded'], instead: 'Keys know no requests.' },
   db: {

@@ -1,7 +1,7 @@
 /** The service without the modules `coins`, `content-credentials` and `admin`. */
 import { buildSchema, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { routes } from '../../src/http/rest/routes.ts'
+import { coreRoutes as routes } from '../../src/http/create-routes.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createRest } from '../support/rest-client.ts'
 import { startGateway } from '../support/start-gateway.ts'

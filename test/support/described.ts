@@ -5,9 +5,9 @@
 
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { coreRoutes as routes } from '../../src/http/create-routes.ts'
 import { statuses } from '../../src/http/error-status.ts'
 import { WEBHOOK_ADDRESS } from '../../src/http/openapi/webhooks.ts'
-import { routes } from '../../src/http/rest/routes.ts'
 import { coinRoutes } from '../../src/modules/coins/coins.rest.ts'
 import type { ReceivedCall } from './receiver.ts'
 

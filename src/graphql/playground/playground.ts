@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { prepareFile, sendStaticFile } from '../../http/send.ts'
+import { prepareFile, sendStaticFile } from '../../http/http-server.ts'
 import { memoizeAsync } from '../../shared/async.ts'
 
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')

@@ -9,8 +9,7 @@ import type { PageAnswer } from '../../modules/pages/page.ts'
 import type { ErrorCode, FieldErrors } from '../../shared/errors.ts'
 import type { Action } from '../../shared/policy.ts'
 import type { Refusal } from '../error-status.ts'
-import type { Fields } from './read-body.ts'
-import { nothing } from './values.ts'
+import { type Fields, nothing } from './fields.ts'
 
 /** Tags of the OpenAPI document, in the order of its chapters. */
 export const tags = {

@@ -9,11 +9,11 @@ import type { PageAnswer } from '../../modules/pages/page.ts'
 import { memoizeAsync } from '../../shared/async.ts'
 import { notFound } from '../../shared/errors.ts'
 import { assertMay } from '../../shared/policy.ts'
+import { corsHeaders, prepareFile, sendJson, sendPage, sendStaticFile } from '../http-server.ts'
 import { createProbes, type ProbeParts, sendProbe } from '../probes.ts'
-import { corsHeaders, prepareFile, sendJson, sendPage, sendStaticFile } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
+import { always } from './fields.ts'
 import { createFileRoutes, type FileParts } from './file-routes.ts'
-import { always } from './values.ts'
 
 interface DirectParts extends FileParts, ProbeParts {
   /** Returns the GraphQL schema. Null if introspection is disabled. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { findBlock, findFile, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { notFound } from '../../shared/errors.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { fileBytes, optionalText, optionalWord } from './values.ts'
+import { fileBytes, optionalText, optionalWord } from './fields.ts'
 
 export interface FileParts {
   /** Nids of public documents, which describe actions. */

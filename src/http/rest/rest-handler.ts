@@ -12,10 +12,10 @@ import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { createRequestContexts } from '../create-context.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
-import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders, writeJson } from '../send.ts'
+import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders } from '../http-server.ts'
 import type { Answer, DirectRoute, RestRequest, Route } from './define-route.ts'
-import { readPage } from './pagination.ts'
-import { isEmpty, lenientFields, readBody, unsupportedMediaType } from './read-body.ts'
+import { isEmpty, lenientFields, readBody, unsupportedMediaType, writeJson } from './fields.ts'
+import { readPage } from './lists.ts'
 
 interface RestDependencies extends Executor {
   routes: Route[]

@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { defineCommand, defineRoute, del, get, post } from '../../http/rest/define-route.ts'
-import { graphql } from '../../http/rest/generated/index.ts'
-import type { Fields } from '../../http/rest/read-body.ts'
 import {
   anyObject,
+  type Fields,
   givenEmail,
   givenText,
   moment,
@@ -16,7 +14,9 @@ import {
   sameFields,
   sessionParam,
   snakeCased,
-} from '../../http/rest/values.ts'
+} from '../../http/rest/fields.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { defineList } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { assertMayRequestMail } from './mailed-links.ts'
 import { assertMaySignIn } from './sessions.ts'

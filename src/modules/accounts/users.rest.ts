@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
+import { corsHeaders, sendDownload } from '../../http/http-server.ts'
 import {
   type DirectDescription,
   type DirectRequest,
@@ -12,12 +12,11 @@ import {
   post,
   type RestRequest,
 } from '../../http/rest/define-route.ts'
+import * as values from '../../http/rest/fields.ts'
+import { constantField, defineRecord, objectOf, same, sameFields, snakeCased } from '../../http/rest/fields.ts'
 import type { ProfileRecordFragment, UserRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { orderingFrom } from '../../http/rest/pagination.ts'
-import * as values from '../../http/rest/values.ts'
-import { constantField, defineRecord, objectOf, same, sameFields, snakeCased } from '../../http/rest/values.ts'
-import { corsHeaders, sendDownload } from '../../http/send.ts'
+import { defineList, orderingFrom } from '../../http/rest/lists.ts'
 import { formatAmount } from '../../shared/money.ts'
 import { streamExport } from './export-account.ts'
 import { readPicture } from './update-profile.ts'

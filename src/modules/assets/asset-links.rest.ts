@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { defineCommand, defineRoute, del, get, post, type RestRequest } from '../../http/rest/define-route.ts'
+import { assetLinkParam, moment, nidParam, objectOf, sameFields, snakeCased, url } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { assetLinkParam, moment, nidParam, objectOf, sameFields, snakeCased, url } from '../../http/rest/values.ts'
+import { defineList } from '../../http/rest/lists.ts'
 import { notAssetOwner, validationFailed } from '../../shared/errors.ts'
 import { parseTimestamp } from '../../shared/input.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { get } from '../../http/rest/define-route.ts'
+import { moment, objectOf, sameFields, snakeCased } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, objectOf, sameFields, snakeCased } from '../../http/rest/values.ts'
+import { defineList } from '../../http/rest/lists.ts'
 
 const auditEntryRecord = objectOf('AuditEntry', 'A recorded action of an account or of an administrator.', {
   ...sameFields('AuditEntry', { id: z.string(), action: z.string(), subject: z.string().nullable() }),

@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import type { DepositStatus, WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
-import { graphql } from '../../http/rest/generated/index.ts'
 import {
   amount,
   givenAmount,
@@ -15,7 +12,10 @@ import {
   sameFields,
   snakeCased,
   withdrawalParam,
-} from '../../http/rest/values.ts'
+} from '../../http/rest/fields.ts'
+import type { DepositStatus, WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { defineList } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
 

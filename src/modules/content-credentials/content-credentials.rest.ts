@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineRoute, get } from '../../http/rest/define-route.ts'
+import { moment, nidParam, objectOf, sameFields, snakeCased } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, nidParam, objectOf, sameFields, snakeCased } from '../../http/rest/values.ts'
 
 const [text, texts] = [z.string().nullable(), z.array(z.string())]
 

@@ -1,10 +1,10 @@
 /** Routes of files with Content Credentials. */
 import { z } from 'zod'
 import { fileUrl } from '../../context.ts'
+import { sendJson } from '../../http/http-server.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from '../../http/rest/define-route.ts'
+import { nidParam, url } from '../../http/rest/fields.ts'
 import { type FileParts, readingDescription, VARY } from '../../http/rest/file-routes.ts'
-import { nidParam, url } from '../../http/rest/values.ts'
-import { sendJson } from '../../http/send.ts'
 import { indexBlocks } from '../assets/file-blocks.ts'
 import { signedTypeNames } from '../assets/file-types.ts'
 import { findSignedCopy } from './signed-copies.ts'

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { defineList, LARGE_RECORDS } from '../../http/rest/define-list.ts'
+import { corsHeaders } from '../../http/http-server.ts'
 import type { DirectDescription, DirectRequest } from '../../http/rest/define-route.ts'
+import { anyObject, defineRecord, moment, same } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { anyObject, defineRecord, moment, same } from '../../http/rest/values.ts'
-import { corsHeaders } from '../../http/send.ts'
+import { defineList, LARGE_RECORDS } from '../../http/rest/lists.ts'
 import { assertMay } from '../../shared/policy.ts'
 import { type EventRecord as EventFacts, followEvents, readEventData } from './events.ts'
 

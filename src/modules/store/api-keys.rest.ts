@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { defineCommand, defineRoute, del, get, post } from '../../http/rest/define-route.ts'
+import { apiKeyParam, moment, neededText, objectOf, same, sameFields, snakeCased } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { apiKeyParam, moment, neededText, objectOf, same, sameFields, snakeCased } from '../../http/rest/values.ts'
+import { defineList } from '../../http/rest/lists.ts'
 
 export const ApiKeyRecord = graphql(/* GraphQL */ `
   fragment ApiKeyRecord on ApiKey {

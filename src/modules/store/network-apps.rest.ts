@@ -1,9 +1,5 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { defineCommand, defineRoute, del, get, patch, post, type RestRequest } from '../../http/rest/define-route.ts'
-import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
-import { graphql } from '../../http/rest/generated/index.ts'
-import { orderByFrom } from '../../http/rest/pagination.ts'
 import {
   amount,
   givenAmount,
@@ -17,7 +13,10 @@ import {
   sameFields,
   snakeCased,
   url,
-} from '../../http/rest/values.ts'
+} from '../../http/rest/fields.ts'
+import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { defineList, orderByFrom } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
 
 export const NetworkAppRecord = graphql(/* GraphQL */ `

@@ -1,9 +1,5 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import type { OrderRecordFragment } from '../../http/rest/generated/graphql.ts'
-import { graphql } from '../../http/rest/generated/index.ts'
-import { maxCostOf } from '../../http/rest/read-body.ts'
 import {
   amount,
   anyObject,
@@ -11,6 +7,7 @@ import {
   defineRecord,
   givenAmount,
   givenObject,
+  maxCostOf,
   moment,
   neededText,
   objectOf,
@@ -18,7 +15,10 @@ import {
   same,
   sameFields,
   snakeCased,
-} from '../../http/rest/values.ts'
+} from '../../http/rest/fields.ts'
+import type { OrderRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { defineList } from '../../http/rest/lists.ts'
 import { quoteRoute } from '../wallet/quotes.rest.ts'
 
 export const OrderRecord = graphql(/* GraphQL */ `

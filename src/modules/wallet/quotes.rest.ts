@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { statuses } from '../../http/error-status.ts'
 import { defineRoute, type RestRequest, type Route } from '../../http/rest/define-route.ts'
+import { amount, objectOf, same, sameFields } from '../../http/rest/fields.ts'
 import type { QuoteInput, RestQuoteQuery } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { amount, objectOf, same, sameFields } from '../../http/rest/values.ts'
 import type { FieldErrors } from '../../shared/errors.ts'
 import { snakeCase } from '../../shared/text.ts'
 

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, get, post } from '../../http/rest/define-route.ts'
-import { graphql } from '../../http/rest/generated/index.ts'
 import {
   always,
   amount,
@@ -13,7 +11,9 @@ import {
   same,
   sameFields,
   snakeCased,
-} from '../../http/rest/values.ts'
+} from '../../http/rest/fields.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { defineList } from '../../http/rest/lists.ts'
 import { formatAmount } from '../../shared/money.ts'
 
 const walletRecord = objectOf('WalletBalance', 'The wallet of the caller and its balance.', {

@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import { defineList, LARGE_RECORDS } from '../../http/rest/define-list.ts'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import type {
-  DeliveryStatus,
-  WebhookDeliveryDetailFragment,
-  WebhookDeliveryRecordFragment,
-} from '../../http/rest/generated/graphql.ts'
-import { graphql } from '../../http/rest/generated/index.ts'
 import {
   anyObject,
   deliveryParam,
@@ -17,7 +10,14 @@ import {
   same,
   sameFields,
   snakeCased,
-} from '../../http/rest/values.ts'
+} from '../../http/rest/fields.ts'
+import type {
+  DeliveryStatus,
+  WebhookDeliveryDetailFragment,
+  WebhookDeliveryRecordFragment,
+} from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { defineList, LARGE_RECORDS } from '../../http/rest/lists.ts'
 
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   fragment WebhookDeliveryRecord on WebhookDelivery {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createFields } from '../../../src/http/rest/read-body.ts'
+import { createFields } from '../../../src/http/rest/fields.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
 
 function outcomeOf(read: () => unknown): unknown {

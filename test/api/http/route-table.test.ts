@@ -1,7 +1,7 @@
 import { Kind, OperationTypeNode, validate, visit } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import type { RestRequest } from '../../../src/http/rest/define-route.ts'
-import { createFields } from '../../../src/http/rest/read-body.ts'
+import { createFields } from '../../../src/http/rest/fields.ts'
 import { routes, schema } from '../../support/full-api.ts'
 import { directRoutes } from '../../support/route-tables.ts'
 

@@ -1,17 +1,19 @@
-/** Reads pages of lists with bounded memory. A page has the requested length while records remain. */
+/** REST lists: definition of their routes, and reading of pages with bounded memory. */
 
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+import { z } from 'zod'
 import type { Context } from '../../context.ts'
 import { type Executor, executeOperation } from '../../graphql/execute.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
-import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
-import { writeJson } from '../send.ts'
-import type { Answer, ListSource, Order, Part, RestRequest, Route } from './define-route.ts'
+import { MAX_COUNTED, MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
+import type { Answer, Connection, Description, ListSource, Order, Part, RestRequest, Route } from './define-route.ts'
+import { optionalText, url, writeJson } from './fields.ts'
 
 export const DEFAULT_LIMIT = 200
 export const MAX_LIMIT = 1000
 
 interface Page {
-  /** Page number, starting at 1. Undefined if the request uses `limit` and `offset`. */
+  /** Page number from 1. Undefined if the request uses `limit` and `offset`. */
   page: number | 'last' | undefined
   limit: number
   /** Number of items before the page. 0 for the page `last`, whose offset is unknown. */
@@ -24,27 +26,17 @@ interface Page {
 const wholeNumber = (text: string | undefined) =>
   text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text), MAX_OFFSET) : 0
 
-/** Creates the error for a page that does not exist. Existing clients expect this message of Django REST framework. */
 const invalidPage = () => new DomainError('NOT_FOUND', 'Invalid page.')
-
-/** Parses a page number: a positive integer or `last`. Throws NOT_FOUND for any other text. */
-function pageNumberFrom(text: string): number | 'last' {
-  if (text === 'last') return text
-  const number = wholeNumber(text.trim())
-  if (number === 0) throw invalidPage()
-  return number
-}
 
 type OrderingTime = 'CREATED_AT' | 'UPDATED_AT'
 
-/** Times to sort by, keyed by their names in the parameter `ordering`. */
 const orderingTimes = new Map<string, OrderingTime>([
   ['created_at', 'CREATED_AT'],
   ['uploaded_at', 'CREATED_AT'],
   ['updated_at', 'UPDATED_AT'],
 ])
 
-/** Returns the first known term of `ordering`, if any. Throws VALIDATION_FAILED for contradicting directions. */
+/** Returns the first known term of `ordering`. Throws VALIDATION_FAILED for contradicting directions. */
 export function orderingFrom(query: URLSearchParams): { time: OrderingTime; order: Order } | undefined {
   const known = new Map<OrderingTime, Order>()
   for (const term of (query.get('ordering') ?? '').split(',')) {
@@ -61,13 +53,9 @@ export function orderingFrom(query: URLSearchParams): { time: OrderingTime; orde
   return first && { time: first[0], order: first[1] }
 }
 
-/** Returns the time field by which the caller sorts, or undefined. Throws VALIDATION_FAILED. */
 export const orderByFrom = (query: URLSearchParams): OrderingTime | undefined => orderingFrom(query)?.time
 
-/**
- * Parses the page parameters. `order`: default order of the list. An invalid page size is replaced by the default.
- * Throws VALIDATION_FAILED for contradicting parameters, and NOT_FOUND for an invalid page number.
- */
+/** Parses the page parameters. `order`: default order. Throws VALIDATION_FAILED, and NOT_FOUND for an invalid page number. */
 export function pageFrom({ query }: { query: URLSearchParams }, order: Order): Page {
   const [limit, offset, page, pageSize, search] = ['limit', 'offset', 'page', 'page_size', 'search'].map(
     (name) => query.get(name) || undefined,
@@ -80,15 +68,13 @@ export function pageFrom({ query }: { query: URLSearchParams }, order: Order): P
   }
   const length = Math.min(wholeNumber(isByNumber ? pageSize : limit) || DEFAULT_LIMIT, MAX_LIMIT)
   if (!isByNumber) return { page: undefined, limit: length, offset: wholeNumber(offset), isReversed, search }
-  const number = page === undefined ? 1 : pageNumberFrom(page)
+  const number = page === undefined ? 1 : page === 'last' ? page : wholeNumber(page.trim())
+  if (number === 0) throw invalidPage()
   const before = number === 'last' ? 0 : Math.min((number - 1) * length, MAX_OFFSET)
   return { page: number, limit: length, offset: before, isReversed, search }
 }
 
-/**
- * Returns a link to the page that starts after `offset` items. The link keeps the other query parameters. `position`:
- * cursor that replaces an offset beyond the maximum.
- */
+/** Returns the URL of the page after `offset` items. `position`: cursor that replaces an offset beyond the maximum. */
 function linkTo(
   request: Pick<RestRequest, 'query' | 'url'>,
   { page, limit }: Page,
@@ -109,7 +95,6 @@ function linkTo(
   return `${request.url}?${query}`
 }
 
-/** Consecutive items of a list, in the order of the page. */
 interface Items {
   data: unknown
   count: number
@@ -123,7 +108,7 @@ type Read = (part: Part) => Promise<Items>
 
 const noItems: Items = { data: undefined, count: 0, nodes: [], start: null, end: null }
 
-/** A position in a list: `offset` items after the cursor. If `cursor` is null, the offset counts from the start. */
+/** `offset` items after the cursor. If `cursor` is null, the offset counts from the start. */
 interface Position {
   cursor: string | null
   offset: number
@@ -136,11 +121,10 @@ function partFrom({ isReversed, search }: Page, size: number, { cursor, offset }
   return isBackwards === isReversed ? { first: size, after: from, ...shared } : { last: size, before: from, ...shared }
 }
 
-/** Returns the connection arguments for the first GraphQL operation of a page. */
 export const firstPart = (page: Page, partSize: number): Part =>
   partFrom(page, Math.min(page.limit, partSize), { cursor: null, offset: page.offset })
 
-/** Finds the number and the start position of the requested page. Throws NOT_FOUND for a page beyond the end. */
+/** Finds number and start of the requested page. Throws NOT_FOUND for a page beyond the end. */
 async function locate(
   requested: Page,
   { hasBoundedCount, cursorLinks }: ListSource,
@@ -174,10 +158,7 @@ async function locate(
   return [last, isFar(last.offset) ? await before({ cursor: null, offset: count - last.offset }) : start]
 }
 
-/**
- * Reads a page. If one operation cannot return the whole page, the rest is read while the response is sent. Then `next`
- * is the last key, because it depends on the last item. Throws VALIDATION_FAILED, NOT_FOUND, errors of the operation.
- */
+/** Reads a page. If it needs several operations, the response is sent meanwhile, with `next` as its last key. */
 export async function readPage(
   executor: Executor,
   { operation, list }: Pick<Route, 'operation'> & { list: ListSource },
@@ -244,3 +225,120 @@ export async function readPage(
 }
 
 const itemsAsText = (items: unknown[]) => writeJson(items).slice(1, -1)
+
+export const LARGE_RECORDS = 100
+
+interface List<
+  Data,
+  Variables extends Record<string, unknown>,
+  Node,
+  Item extends z.ZodType,
+  Filters extends z.core.$ZodLooseShape,
+> extends Omit<Description, 'query'>,
+    Pick<Route, 'path' | 'action'>,
+    Partial<Omit<ListSource<Data, Variables, Node>, 'order' | 'present'>> {
+  record: Item
+  /** Plural name of the records, in the name of the OpenAPI component. */
+  plural: string
+  /** Fields that `search` covers. Omitted if the list defines its own search. */
+  searched?: string
+  filters?: Filters
+  order: Order
+  operation: TypedDocumentNode<Data, Variables>
+  present: (node: Node) => z.output<Item>
+}
+
+/** Response body whose keys differ from `{count, next, previous, results}`. */
+interface Body<Data> {
+  key: string
+  facts: (data: Data) => object
+  shape: z.core.$ZodLooseShape
+  description: string
+}
+
+/** Record of a GraphQL operation whose only field is a connection. */
+type NodeOf<Data> =
+  Data extends Record<string, unknown> ? (Data[keyof Data] extends Connection<infer Node> ? Node : never) : never
+
+const partOf = (_request: RestRequest, part: Part) => part
+const onlyField = <Data, Node>(data: Data) => Object.values(data as object)[0] as Connection<Node>
+
+export function defineList<
+  Data,
+  Variables extends Record<string, unknown>,
+  Item extends z.ZodType,
+  Filters extends z.core.$ZodLooseShape = Record<never, never>,
+  Node = NodeOf<Data>,
+>(source: List<Data, Variables, Node, Item, Filters>, body?: Body<Data>): Route {
+  const { record, plural, searched, filters, order, present, ...others } = source
+  const { variables = partOf, connectionOf = onlyField, ...rest } = others
+  const { partSize = MAX_LIMIT, hasBoundedCount = false, cursorLinks = 'never', isEmpty, errors = [], ...route } = rest
+  const { key = 'results', shape, description: bodyDescription, facts } = body ?? {}
+  const bounded = hasBoundedCount && { count: boundedCount }
+  const answer = z
+    .object({ ...shape, ...pageLinks, ...bounded, [key]: z.array(record) })
+    .meta(
+      body ? { id: plural, description: bodyDescription! } : { id: `PageOf${plural}`, description: pageDescription },
+    )
+  return {
+    ...route,
+    method: 'GET',
+    query: z.object({
+      ...(searched !== undefined && { search: searchParameter(searched) }),
+      ...filters,
+      ...(cursorLinks === 'far' && { after: linkCursor, before: linkCursor }),
+      ...pageParameters,
+    }),
+    // A request for a page number that does not exist returns NOT_FOUND.
+    errors: [...errors, 'NOT_FOUND'],
+    variables: (request: RestRequest) => variables(request, firstPart(pageFrom(request, order), partSize)),
+    answer,
+    list: {
+      ...{ key, order, partSize, hasBoundedCount, cursorLinks, variables, connectionOf, present },
+      ...{ isEmpty, facts },
+    },
+  }
+}
+
+const pageLinks = {
+  count: z.number().int().describe('Number of records on all pages.'),
+  next: url.nullable().describe('URL of the next page. Null on the last page.'),
+  previous: url.nullable().describe('URL of the previous page. Null on the first page.'),
+}
+
+const pageDescription = 'One page of a list, with links to the next and previous page.'
+
+const boundedCount = pageLinks.count.describe(
+  `Number of records on all pages. A count of ${MAX_COUNTED} or more may be too low, because records far beyond the page are not counted.`,
+)
+
+const linkCursor = optionalText(
+  'Cursor of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored on earlier pages.',
+)
+
+const searchParameter = (fields: string) =>
+  optionalText(
+    `Returns records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
+  )
+
+const optionalNumber = z.int().min(0).optional()
+
+const pageParameters = {
+  limit: optionalNumber.describe(
+    `Number of records on the page, at most ${MAX_LIMIT}. Default: ${DEFAULT_LIMIT}, also for 0 or an invalid number.`,
+  ),
+  offset: optionalNumber.describe('Number of records before the page. Default: 0, also for an invalid number.'),
+  page: z
+    .string()
+    .regex(/^([1-9]\d*|last)$/)
+    .optional()
+    .describe(
+      'Page number, starting at 1, or `last`. Use `page` instead of `limit` and `offset`. A page that does not exist returns 404.',
+    ),
+  page_size: optionalNumber.describe(
+    `Number of records per page if you use \`page\`, at most ${MAX_LIMIT}. Default: ${DEFAULT_LIMIT}, also for 0 or an invalid number.`,
+  ),
+  ordering: optionalText(
+    'Field to sort by: `created_at` or `updated_at`. A leading `-` sorts in descending order. A record without an update time is sorted by its creation time. If you send several fields, separated by commas, only the first known field is used.',
+  ),
+}
