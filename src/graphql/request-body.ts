@@ -5,8 +5,8 @@ import { type FileUpload, Upload } from 'graphql-upload-ts'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { statuses } from '../http/error-status.ts'
-import { mediaTypeOf } from '../http/request-body.ts'
-import type { BodyReaders, IncomingFile, Intake } from '../modules/assets/uploads.ts'
+import { type BodyLimits, mediaTypeOf, readForm, readText } from '../http/request-body.ts'
+import type { IncomingFile, Intake } from '../modules/assets/uploads.ts'
 import { DomainError } from '../shared/errors.ts'
 import { isJsonObject, jsonError, readJson, readJsonObject } from '../shared/input.ts'
 import { maskError } from './mask-error.ts'
@@ -18,14 +18,14 @@ export interface NodeContext {
   requestLog: Context['requestLog']
   /** Authenticates the caller and creates the context of the request. */
   findCaller(): Promise<Context>
-  /** Returns a text body. Throws the errors of `BodyReaders`. */
+  /** Returns a text body. Throws the errors of `readText`. */
   readText(): Promise<string>
 }
 
 export interface RequestReaders {
   createContext(req: IncomingMessage, res: ServerResponse): Promise<Context>
   logOf(res: ServerResponse): Context['requestLog']
-  body: BodyReaders<IncomingMessage>
+  bodyLimits: BodyLimits
 }
 
 /** Returns a function that calls `ask` only once. */
@@ -42,7 +42,7 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
  * `WeakMap` would keep it in memory until V8's next full garbage collection.
  */
 export const newNodeContext = (
-  { createContext, logOf, body }: RequestReaders,
+  { createContext, logOf, bodyLimits }: RequestReaders,
   req: IncomingMessage,
   res: ServerResponse,
 ): NodeContext => ({
@@ -50,7 +50,7 @@ export const newNodeContext = (
   res,
   requestLog: logOf(res),
   findCaller: once(() => createContext(req, res)),
-  readText: once(() => body.readText(req, body.maxBytes)),
+  readText: once(() => readText(req, bodyLimits.maxBytes)),
 })
 
 /**
@@ -130,11 +130,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
  *
  * Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, and VALIDATION_FAILED for a batch, before it reads a file.
  */
-export function readUploadForm(
-  req: IncomingMessage,
-  { readForm, maxBytes, maxFileBytes }: BodyReaders<IncomingMessage>,
-  intake: Pick<Intake, 'hold'>,
-) {
+export function readUploadForm(req: IncomingMessage, limits: BodyLimits, intake: Pick<Intake, 'hold'>) {
   const params = Promise.withResolvers<Record<string, unknown>>()
   const broken = Promise.withResolvers<never>()
   for (const { promise } of [params, broken]) promise.catch(() => {})
@@ -158,8 +154,7 @@ export function readUploadForm(
   }
 
   const form = readForm(req, {
-    maxBytes,
-    maxFileBytes,
+    ...limits,
     maxFiles: MAX_FILES,
     onField(name, value) {
       if (value === undefined) throw badForm('a text is not valid UTF-8.')
@@ -223,13 +218,13 @@ const JSON_TYPES = new Set(['application/json', 'application/graphql+json'])
  * Reads GET parameters from the URL and POST bodies from the socket. Yoga's own parser copies every body through a
  * stream, which takes longer than the query, and rounds numbers that a double cannot represent.
  */
-export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
+export const useRequestBody = (limits: BodyLimits): Plugin<Context & NodeContext, NodeContext> => {
   const intakes = new WeakMap<IncomingMessage, Intake>()
   /** Reads files until the response is sent or the client disconnects. */
   const readFiles = ({ req, res, uploads, actor }: Context & NodeContext) => {
     const intake = uploads.open(actor, Number(req.headers['content-length'] ?? 0))
     intakes.set(req, intake)
-    const form = readUploadForm(req, options, intake)
+    const form = readUploadForm(req, limits, intake)
     res.once('close', () => {
       form.cancel()
       void intake.close()

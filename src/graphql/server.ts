@@ -65,7 +65,8 @@ interface Options extends RequestReaders {
  * otherwise. Throws TrustedDocumentsError for invalid manifests.
  */
 export function createGraphQLHandler(options: Options) {
-  const { schema, executor, log, body, introspection, admission, trustedDocuments, trustedOnly, telemetry } = options
+  const { schema, executor, log, bodyLimits, introspection, admission, trustedDocuments, trustedOnly, telemetry } =
+    options
   const { watch, tracer } = telemetry
   const checks = createDocumentChecks(schema, introspection)
   const trusted = readTrustedDocuments(trustedDocuments, schema, introspection)
@@ -83,7 +84,7 @@ export function createGraphQLHandler(options: Options) {
       useExecute(executor),
       useCsrfGuard(),
       useCaller(),
-      useRequestBody(body),
+      useRequestBody(bodyLimits),
       useDocumentLimits({ checks, introspection, admission }),
       useStaleTokens(schema),
       useMaskedErrors(),

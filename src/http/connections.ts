@@ -1,7 +1,4 @@
-/**
- * Limits the number of connections and closes connections of slow readers. Unread responses stay in memory, so a reader
- * must make progress within a time limit. An idle event stream stays open: Node's socket timeout would close it.
- */
+/** Limits connections and closes those of slow readers, whose unread responses use memory. Idle event streams stay open. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { totalmem } from 'node:os'
@@ -14,7 +11,7 @@ const SHARE_OF_FILES = 1 / 2
 /** Estimated memory per connection, in bytes: twice the 60 KB of the largest request headers and their objects. */
 const BYTES_PER_CONNECTION = 131_072
 
-/** Returns the maximum number of open files of this process, or Infinity without a limit, as on Windows. */
+/** Returns Infinity without a limit, as on Windows. */
 export function openFileLimit(): number {
   // With network data, the report resolves each connected address. That takes five seconds without a name server.
   Object.assign(report, { excludeNetwork: true })
@@ -23,13 +20,12 @@ export function openFileLimit(): number {
   return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
 }
 
-/** Returns the maximum number of open connections of one port. */
 export const maxConnections = (
   files = openFileLimit(),
   bytes = Math.min(process.constrainedMemory() || totalmem(), totalmem()),
 ): number => Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_PER_CONNECTION))
 
-/** Creates a function that counts connections closed at the connection limit. It logs the count every ten seconds. */
+/** Logs every ten seconds how many connections the limit closed. */
 export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): () => void {
   const throttle = createLogThrottle(10_000)
   let closed = 0
@@ -41,13 +37,12 @@ export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): (
   }
 }
 
-/** Limits of slow readers (decision 14). "Unread bytes": response bytes that clients have not read. */
 export const slowReaderDefaults = {
-  /** Maximum time in which a reader makes no progress, in milliseconds. */
+  /** Maximum time without progress, in milliseconds (decision 14). */
   patience: 20_000,
   /** Maximum time without progress while the unread bytes exceed `room`, in milliseconds. */
   patienceWhenFull: 1_000,
-  /** Number of unread bytes above which `patienceWhenFull` applies. */
+  /** Number of response bytes that clients have not read, above which `patienceWhenFull` applies. */
   room: 16_000_000,
   /** Number of unread bytes above which the next check closes connections, even if their readers make progress. */
   most: 32_000_000,
@@ -83,7 +78,7 @@ function unreadBytes(socket: Socket, { answers }: Watched): number {
   return unread
 }
 
-/** Closes connections of slow readers, and connections with more than 16 open requests, until the server closes. */
+/** Closes connections of slow readers and those with more than 16 open requests. */
 export function closeSlowReaders(
   server: Server,
   log: Log,
@@ -139,13 +134,9 @@ export function closeSlowReaders(
   }
 }
 
-/** Maximum time to read and discard a rejected body, in milliseconds. */
 const LINGER_MS = 30_000
 
-/**
- * Reads and discards the rest of a rejected body. If Node destroyed the connection while bytes still arrive, the client
- * would lose the response. So the connection is half-closed (test/api/http/broken-bodies.test.ts).
- */
+/** Discards the rest of a rejected body, and half-closes: a destroyed connection loses the response (broken-bodies.test.ts). */
 export function discardRest(req: IncomingMessage, res: ServerResponse) {
   // This listener must run before Node's own `finish` listener, which ends the connection.
   res.prependOnceListener('finish', () => {
@@ -171,10 +162,7 @@ export function discardRest(req: IncomingMessage, res: ServerResponse) {
   })
 }
 
-/**
- * Resets the connection of an incomplete HTTP/1.0 response. If the response has no length, an HTTP/1.0 client such as
- * nginx treats a normal end of the connection as the end of the response (test/api/files/gateway.test.ts).
- */
+/** Resets the connection of an incomplete HTTP/1.0 response. Clients treat a normal end as complete (gateway.test.ts). */
 export function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
   const { destroy } = socket
   socket.destroy = (error) => {

@@ -1,4 +1,3 @@
-/** Creates the context of a GraphQL or REST request from its headers: caller, idempotency key and base URL. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import type { AppContext, Context, Identity } from '../context.ts'
@@ -6,6 +5,7 @@ import { authenticate } from '../modules/accounts/authenticate.ts'
 import { validationFailed } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
+import { MAX_BODY_BYTES } from './request-body.ts'
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
@@ -18,11 +18,9 @@ const credentialsOf = (headers: IncomingHttpHeaders) => ({
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
-/** Maximum size of a body without its files, in bytes. A body without a Content-Length counts as one of this size. */
-const MAX_BODY_BYTES = 1_000_000
 const BYTES_PER_REQUEST = 100_000
 
-/** Returns the cost of a request against the rate limit: one, plus one for every 100 KB of its body. */
+/** Returns the cost against the rate limit: 1, plus 1 per 100 KB of the body. An undeclared size counts as the maximum. */
 function costOf({ headers }: IncomingMessage): number {
   const declared = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : MAX_BODY_BYTES)
   return 1 + Math.floor(Math.min(Number(declared) || 0, MAX_BODY_BYTES) / BYTES_PER_REQUEST)
@@ -30,7 +28,7 @@ function costOf({ headers }: IncomingMessage): number {
 
 interface ContextOptions {
   ignoresCredentials?: boolean
-  /** True for a request that counts against no rate limit. Its caller is anonymous. */
+  /** True if the request counts against no rate limit. Then the caller is anonymous. */
   isUncounted?: boolean
   /** Throws if the caller may not send this request. Called before the request is validated. */
   admit?: (identity: Identity) => void
@@ -44,11 +42,10 @@ interface Dependencies {
   baseUrlOf(req: IncomingMessage): string
 }
 
-/** Returns a function that creates the logger of a request. Each log line has the request ID. */
 export const createRequestLogs = (log: Log) => (res: ServerResponse) => () =>
   log.child({ requestId: res.getHeader('X-Request-Id') })
 
-/** Returns a function that creates request contexts. It throws THROTTLED, VALIDATION_FAILED, errors of `admit`. */
+/** The returned function throws THROTTLED, VALIDATION_FAILED, and errors of `admit`. */
 export function createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf }: Dependencies) {
   return async (
     req: IncomingMessage,
@@ -80,7 +77,7 @@ type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 /** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. Fastify's `trustProxy` would keep it. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/
 
-/** Parses an IP address. Converts an IPv4-mapped IPv6 address to IPv4. Returns undefined if the text is invalid. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. Returns undefined if the text is invalid. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const [, v4, v6] = WITH_PORT.exec(text) ?? []
   const bare = v4 ?? v6 ?? text
@@ -94,7 +91,7 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 const networkOf = (text: string): Network =>
   ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`)
 
-/** Returns a function that finds the caller's IP address. `trustedProxies`: IP addresses and CIDR blocks. */
+/** `trustedProxies`: IP addresses and CIDR blocks. */
 export function createClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
   const networks = trustedProxies.map(networkOf)
   const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
@@ -117,16 +114,12 @@ export function createClientAddress({ trustedProxies }: { trustedProxies: readon
   }
 }
 
-/** Matches a host name or an IP address, with an optional port. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
-/** Matches a host name that always resolves to this machine, after normalization by `URL`. */
+/** A host name that always resolves to this machine, after normalization by `URL`. */
 const LOOPBACK = /^((.+\.)?localhost|\[::1\]|127(\.\d+){3})$/
 
-/**
- * Returns a function that finds the base URL for links in a response. Without a configured URL, it uses the Host header
- * if that is a loopback host, because a container's port may be mapped. Clients can forge other hosts.
- */
+/** Without a configured URL, uses a loopback Host header, because a container's port may be mapped. Clients can forge others. */
 export function createBaseUrl({ configured, fallback }: { configured: string | undefined; fallback: string }) {
   return ({ headers: { host = '' } }: Pick<IncomingMessage, 'headers'>): string => {
     if (configured !== undefined) return configured

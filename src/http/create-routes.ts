@@ -38,7 +38,7 @@ import { createBaseUrl, createClientAddress, createRequestContexts, createReques
 import { statuses } from './error-status.ts'
 import { type AddRoutes, addRawRoute } from './http-server.ts'
 import { findAwayParts } from './probes.ts'
-import { MAX_FIELDS, readForm, readText } from './request-body.ts'
+import { MAX_BODY_BYTES } from './request-body.ts'
 import type { DirectRoute, Route } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import type { FileParts } from './rest/file-routes.ts'
@@ -49,9 +49,6 @@ const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, max
 
 /** Concurrency limits of one caller's operations. Each queued operation keeps its request body in memory. */
 const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
-
-/** Maximum size of a request body without its files, in bytes. */
-const MAX_BODY_BYTES = 1_000_000
 
 /** REST routes, without the optional modules. */
 export const coreRoutes: Route[] = [
@@ -121,7 +118,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
   const baseUrlOf = createBaseUrl({ configured: config.publicUrl, fallback: publicUrl })
   const createContext = createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf })
 
-  const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
+  const bodyLimits = { maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
   const largeAnswers = createSemaphore(largeAnswerOptions)
   const operations = createSemaphore({
     ...operationOptions,
@@ -134,7 +131,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
   const admission = createAdmission({ operations, largeAnswers })
   const executor = createExecutor(schema, { fastPaths: options.fastPaths ?? true })
   const graphql = createGraphQLHandler({
-    ...{ schema, executor, admission, createContext, log, logOf, body, telemetry },
+    ...{ schema, executor, admission, createContext, log, logOf, bodyLimits, telemetry },
     ...config.graphql,
   })
   const executorOfRoutes = {
@@ -144,7 +141,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
   const run: Run = (document, variables, context) => executeOperation(executorOfRoutes, document, variables, context)
   const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
   const handleAdmin = admin?.createAdminHandler({
-    ...{ run, shared, logOf, watch, clientAddress, baseUrlOf, readText, publicUrl },
+    ...{ run, shared, logOf, watch, clientAddress, baseUrlOf, publicUrl },
     toPublicError: refusalOf,
     statusOf: (code: ErrorCode) => statuses[code].status,
   })
@@ -186,7 +183,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
         ],
         refusal: refusalPage,
       },
-      ...{ readText, watch },
+      watch,
     }),
   ]
 
@@ -195,7 +192,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
     addRoutes(server) {
       addRestRoutes(server, {
         ...executorOfRoutes,
-        ...{ routes, directRoutes, createContext, logOf, body, watch, presentMissing: presentRefusalPage },
+        ...{ routes, directRoutes, createContext, logOf, bodyLimits, watch, presentMissing: presentRefusalPage },
       })
       addRawRoute(server, '/graphql', graphql, logOf)
       if (handleAdmin) for (const url of ['/admin', '/admin/*']) addRawRoute(server, url, handleAdmin, logOf)

@@ -2,7 +2,7 @@ import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from
 import { isJsonObject } from '../shared/input.ts'
 import { snakeCase } from '../shared/text.ts'
 
-/** HTTP status and REST error type of each error code. REST clients depend on these values, so they must not change. */
+/** HTTP status and REST error type. REST clients depend on both, so they must not change. */
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
   ASSET_WRITE_PERMISSION_DENIED: { status: 403, type: 'asset_write_permission_denied' },
@@ -47,7 +47,6 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   WITHDRAWALS_PAUSED: { status: 429, type: 'withdrawals_paused' },
 }
 
-/** An error before it is converted to a response. */
 export interface Refusal {
   code: ErrorCode
   message: string
@@ -58,7 +57,7 @@ export interface Refusal {
 const inSnakeCase = (details: object) =>
   Object.fromEntries(Object.entries(details).map(([field, messages]) => [snakeCase(field), messages]))
 
-/** Returns the REST response body of an error. `detail` repeats the message for two SDKs that read only that field. */
+/** `detail` repeats the message for two SDKs that read only that field. */
 export function presentRefusal({ code, message: given, details: found }: Refusal) {
   const { status, type } = statuses[code]
   const details = isJsonObject(found) ? inSnakeCase(found) : found

@@ -1,13 +1,11 @@
-/** Health and readiness probes for supervisors and load balancers. Every process serves them. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { notFound } from '../shared/errors.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 import { presentError } from './error-status.ts'
 
 export interface ProbeParts {
-  /** Returns the names of unavailable components that every request needs. */
   missing(): Promise<string[]>
-  /** Returns the names of unavailable components that most requests do not need. */
+  /** Components that most requests do not need. */
   degraded(): Promise<string[]>
   version: string
 }
@@ -41,7 +39,6 @@ export function createProbes(parts: ProbeParts): Probes {
   }
 }
 
-/** Returns the names of unavailable components, including those whose folder belongs to another installation. */
 export async function findAwayParts(parts: {
   contentStore: { isReachable(): Promise<boolean> }
   missingFolders(): Promise<string[]>
@@ -58,7 +55,6 @@ export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): F
     .headers(uncached)
     .send(Buffer.from(JSON.stringify(body)))
 
-/** Adds the routes of a process without the role `http`: the probes, and 404 for all other paths. */
 export function addProbes(app: FastifyInstance, probes: Probes, watch: RequestWatch): void {
   for (const [name, probe] of Object.entries(probes)) {
     app.route({

@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
-import type { BodyReaders } from '../modules/assets/uploads.ts'
+import type { Intake } from '../modules/assets/uploads.ts'
 import { removeItem } from '../shared/async.ts'
 import { DomainError } from '../shared/errors.ts'
 
@@ -133,6 +133,8 @@ export async function readText(req: IncomingMessage, maxBytes: number): Promise<
 /** Returns the media type of a Content-Type header in lower case, without parameters, or '' without a header. */
 export const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase()
 
+/** Maximum size of a request body without its files, in bytes. */
+export const MAX_BODY_BYTES = 1_000_000
 /** Maximum number of fields in a multipart or URL-encoded form. */
 export const MAX_FIELDS = 100
 /** Maximum number of file parts in a form, including ignored files. */
@@ -151,6 +153,22 @@ interface Part {
   disposition: string
   encoding: string
   mimetype: string
+}
+
+export interface BodyLimits {
+  /** Maximum size of the body without files, in bytes. */
+  maxBytes: number
+  maxFileBytes: number
+}
+
+interface FormOptions extends BodyLimits {
+  maxFiles: number
+  /** Returns true to treat a part as a text field although it has a file name. */
+  isText?(name: string): boolean
+  /** `value` is undefined if its bytes are not UTF-8. */
+  onField(name: string, value: string | undefined): void
+  /** Returns undefined to skip the file. */
+  onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
 }
 
 /** Returns whether a form part is a file. If the user selects no file, a browser sends a file with an empty name. */
@@ -175,7 +193,7 @@ function createParser({ headers }: IncomingMessage, fileSize: number) {
  * Reads a multipart form: fields into memory, files into handlers. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR. Other parsers
  * read files before authorization (api/graphql/multipart.test.ts) or without a memory limit (small-chunks.test.ts).
  */
-export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options) => {
+export function readForm(req: IncomingMessage, options: FormOptions): { whole: Promise<void>; cancel(): void } {
   const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = options
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
   const parser = createParser(req, maxFileBytes)

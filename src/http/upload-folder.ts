@@ -7,11 +7,10 @@ import { pipeline } from 'node:stream/promises'
 import type { HeldFile, UploadFolder } from '../files/file-types.ts'
 import { storageFailure } from '../shared/errors.ts'
 
-/** Size of one read of an uploaded file, in bytes: one IPFS block. */
 const READ_BYTES = 262_144
-/** Maximum number of bytes of an upload in memory that are not written to disk. */
+/** Maximum number of unwritten bytes in memory. */
 const WRITE_BYTES = 262_144
-/** Minimum size of a chunk whose memory is freed, in bytes. Smaller chunks may be form boundaries. */
+/** Minimum size of a chunk whose memory is freed. Smaller chunks may be form boundaries. */
 const MIN_FREED_BYTES = 4_096
 
 const storing = <T>(work: () => Promise<T>): Promise<T> =>
@@ -19,7 +18,6 @@ const storing = <T>(work: () => Promise<T>): Promise<T> =>
     throw storageFailure(error)
   })
 
-/** Creates a store for uploads in the folder `dir`. A file is unlinked as soon as it is open. */
 export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
   async function openNameless(): Promise<FileHandle> {
     await mkdir(dir, { recursive: true })
@@ -57,7 +55,6 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
       return createHeldFile(handle, size)
     },
 
-    /** Deletes files that were not unlinked because a process crashed. */
     async sweep(seconds, onError) {
       const before = Date.now() - seconds * 1_000
       for (const name of await readdir(dir).catch(() => [])) {
@@ -70,19 +67,19 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
   }
 }
 
-/** Writes all chunks to a file. A nearly full disk accepts a part of the bytes and rejects the rest with an error. */
+/** A nearly full disk accepts a part of the bytes and rejects the rest with an error. */
 async function writeAll(handle: FileHandle, chunks: readonly Buffer[], count: number): Promise<void> {
   const { bytesWritten } = await handle.writev(chunks)
   if (bytesWritten < count) await handle.writeFile(Buffer.concat(chunks).subarray(bytesWritten))
 }
 
-/** Frees the memory of a chunk that owns its buffer. Garbage collection would cost more than the rest of an upload. */
+/** Frees a chunk that owns its buffer. Garbage collection would cost more than the rest of an upload. */
 function freeMemory({ buffer, byteLength }: Buffer): void {
   if (byteLength >= MIN_FREED_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer)
     buffer.transfer(0)
 }
 
-/** Creates a handle of an uploaded file that can be read several times. Releasing it waits for open readers. */
+/** A file that can be read several times. Releasing it waits for open readers. */
 function createHeldFile(handle: FileHandle, size: number): HeldFile {
   let readers = 0
   let isReleased = false

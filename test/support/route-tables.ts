@@ -25,7 +25,6 @@ export const directRoutes: DirectRoute[] = [
       ],
       refusal: refusalPage,
     },
-    readText: async () => '',
     watch: noopWatch,
   }),
 ]

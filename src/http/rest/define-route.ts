@@ -29,7 +29,6 @@ export const tags = {
 
 export type Tag = keyof typeof tags
 
-/** Direction in which a list is sorted by creation time. */
 export type Order = 'newest' | 'oldest'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -45,16 +44,14 @@ export interface RestRequest {
   url: string
 }
 
-/** Description of a route in the OpenAPI document. */
 export interface Description {
-  /** OpenAPI operation ID. Must not change, because generated clients name their functions after it. */
+  /** Must not change, because generated clients name their functions after it. */
   operationId: string
   tag: Tag
   summary: string
   /** Description of the route in Markdown. */
   description?: string
   params?: z.ZodObject
-  /** Query parameters that the route reads. */
   query?: z.ZodObject
   /** Error codes of this route, in addition to those that every route can return. */
   errors?: readonly ErrorCode[]
@@ -62,7 +59,6 @@ export interface Description {
   deprecated?: boolean
 }
 
-/** GraphQL connection arguments that select a range of a list. */
 export type Part = {
   first?: number | undefined
   last?: number | undefined
@@ -72,18 +68,15 @@ export type Part = {
   search?: string | undefined
 }
 
-/** A GraphQL connection: one page of a list. */
 export interface Connection<Node> {
   totalCount: number
   pageInfo: { startCursor: string | null; endCursor: string | null }
   nodes: Node[]
 }
 
-/** Pagination settings of a list. One REST page may need several GraphQL operations. */
 export interface ListSource<Data = unknown, Variables = Record<string, unknown>, Node = unknown> {
   key: string
   order: Order
-  /** Maximum number of records that one GraphQL operation reads. */
   partSize: number
   /** True if `totalCount` is counted only up to a maximum. */
   hasBoundedCount: boolean
@@ -100,7 +93,7 @@ export interface ListSource<Data = unknown, Variables = Record<string, unknown>,
 
 export interface Route extends Description {
   method: Method
-  /** Path below `/api/v3`, without a trailing slash. Paths of `auth/` are also served without the prefix `/api/v3`. */
+  /** Path below `/api/v3`. Paths of `auth/` are also served without this prefix. */
   path: string
   /** Action that the policy must permit before the body is read. */
   action: Action
@@ -109,9 +102,8 @@ export interface Route extends Description {
   headers?: z.ZodObject
   /** Fields of the request body, used only for the OpenAPI document. Use cases validate the input. */
   body?: z.ZodObject
-  /** Checks rate limits and funds before the body is read. `declaredBytes`: the Content-Length of the body. */
+  /** Checks rate limits and funds before the body is read. `declaredBytes`: its Content-Length. */
   admit?(context: Context, declaredBytes: number): Promise<void>
-  /** Names of the body fields that accept a file. */
   files?: readonly string[]
   /** Maximum size of one file, in bytes. Default: the maximum size of an asset. */
   maxFileBytes?: number
@@ -123,10 +115,10 @@ export interface Route extends Description {
   status?: number
   /** Schema of the response body. Use `nothing` for status 204. */
   answer: z.ZodType
-  /** Creates the response body. Routes of lists use `list` instead. */
+  /** Routes of lists use `list` instead. */
   present?(data: unknown, request: RestRequest): unknown
   list?: ListSource
-  /** Quote route that handles a request with `?dry_run=true`. If omitted, such a request is rejected. */
+  /** Handles a request with `?dry_run=true`. If omitted, such a request is rejected. */
   quote?: Route
   /** True for a quote route. It reports invalid fields instead of rejecting the request. */
   isQuote?: true
@@ -134,7 +126,6 @@ export interface Route extends Description {
   etag?(data: unknown): string | undefined
 }
 
-/** A REST route whose operation, variables, presenter and response have matching types. */
 interface TypedRoute<Data, Variables extends Record<string, unknown>, Body extends z.ZodType> extends Route {
   operation: TypedDocumentNode<Data, Variables>
   variables(request: RestRequest): Variables
@@ -146,7 +137,6 @@ interface TypedRoute<Data, Variables extends Record<string, unknown>, Body exten
 
 export interface Answer {
   status: number
-  /** Response body, which is sent as JSON. */
   body?: unknown
   /** Response body as chunks of JSON that are created while they are sent. */
   parts?: AsyncIterable<Uint8Array>
@@ -154,7 +144,6 @@ export interface Answer {
   etag?: string | undefined
 }
 
-/** A successful response of a direct route. */
 interface DirectAnswer {
   description: string
   /** Media type of the response. Omitted if the body is empty. */
@@ -167,7 +156,6 @@ interface DirectAnswer {
 export interface DirectDescription extends Description {
   access: 'everybody' | 'user'
   headers?: z.ZodObject
-  /** Successful responses by HTTP status. */
   answers: Record<number, DirectAnswer>
 }
 
@@ -182,11 +170,9 @@ export interface DirectRequest {
   context: Context
 }
 
-/** A route that executes no GraphQL operation. */
 export interface DirectRoute {
   method: Method
   path: string
-  /** OpenAPI description of the route. Omitted for pages, for the GraphQL schema, and for aliases. */
   description?: DirectDescription
   /** True if the response is the same for every caller, so that invalid credentials are ignored. */
   ignoresCredentials?: boolean
@@ -199,24 +185,20 @@ export interface DirectRoute {
   handle: (input: DirectRequest) => Promise<void>
 }
 
-/** Defines a REST route. TypeScript checks that operation, variables, presenter and response have matching types. */
+/** Defines a REST route whose operation, variables, presenter and response have matching types. */
 export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
   route: TypedRoute<Data, Variables, Body>,
 ): Route => route
 
-type Command<Data, Variables extends Record<string, unknown>> = Omit<
-  TypedRoute<Data, Variables, z.ZodType>,
-  'answer' | 'present' | 'status' | 'variables'
-> & { variables?(request: RestRequest): Variables }
-
-/** Defines a REST route that executes a mutation and returns no response body. */
 export const defineCommand = <Data, Variables extends Record<string, unknown>>(
-  command: Command<Data, Variables>,
+  command: Omit<TypedRoute<Data, Variables, z.ZodType>, 'answer' | 'present' | 'status' | 'variables'> & {
+    variables?(request: RestRequest): Variables
+  },
 ): Route => ({ variables: () => ({}), ...command, present: () => undefined, status: 204, answer: nothing })
 
 const routeOf =
   <const Name extends Method>(method: Name) =>
   (path: string, operationId: string, tag: Tag, summary = '') => ({ method, path, operationId, tag, summary })
 
-/** Functions that return method, path, operation ID, tag and summary of a route. Set a long summary separately. */
+/** Functions that return the basic properties of a route. Set a long summary separately. */
 export const [get, post, patch, del] = [routeOf('GET'), routeOf('POST'), routeOf('PATCH'), routeOf('DELETE')] as const

@@ -16,15 +16,12 @@ import { always } from './fields.ts'
 import { createFileRoutes, type FileParts } from './file-routes.ts'
 
 interface DirectParts extends FileParts, ProbeParts {
-  /** Returns the GraphQL schema. Null if introspection is disabled. */
   schemaText: (() => string) | null
   homePage: (req: DirectRequest['req']) => PageAnswer
   docs: DocsPage
-  /** Renders errors of the home page and the API reference. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
 }
 
-/** HTML page of the API reference. A script renders its content. */
 interface DocsPage {
   page: { headers: Record<string, string>; html: string }
   script: string
@@ -34,16 +31,14 @@ const openApi = z
   .looseObject({ openapi: z.string().describe('Version of the OpenAPI specification.') })
   .meta({ id: 'Description', description: 'An OpenAPI document.' })
 
-/** Returns a function that loads a file at the first request and caches it in memory. */
 const loadOnce = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
 
-/** Returns the OpenAPI document without white space. */
 async function loadDocument(): Promise<Buffer> {
   const text = await readFile(new URL('./generated/openapi.json', import.meta.url), 'utf8')
   return Buffer.from(JSON.stringify(JSON.parse(text)))
 }
 
-/** Returns the script of Scalar, which renders the API reference. Scalar's own Fastify plugin needs inline scripts. */
+/** Loads the script of Scalar. Scalar's own Fastify plugin needs inline scripts. */
 async function loadScalar(): Promise<Buffer> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const app = fastify()
@@ -53,7 +48,6 @@ async function loadScalar(): Promise<Buffer> {
   return rawPayload
 }
 
-/** Creates the routes of the OpenAPI document, the API reference and its scripts. */
 function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): DirectRoute[] {
   const file = (path: string, type: string, headers: object, loadBytes: () => Promise<Buffer>): DirectRoute => {
     const load = loadOnce(loadBytes)
@@ -95,10 +89,7 @@ const emptyPageRecord = z
   .object({ count: always(0), next: always(null), previous: always(null), results: z.array(z.unknown()).max(0) })
   .meta({ id: 'EmptyPage', description: 'A page of a list that is always empty.' })
 
-/**
- * Routes of constants and empty lists that the phone apps request at start. The apps stop if such a request fails. Only
- * lists have the third item, `access`.
- */
+/** Phone apps request these paths at start, and stop if a request fails. Only lists have the third item, `access`. */
 const constants: [operationId: string, path: string, access?: DirectDescription['access']][] = [
   ['getAppInfo', '/api/v3/app-info'],
   ['getServicesAppInfo', '/api/v3/services/app-info'],
@@ -130,7 +121,7 @@ const constantRoutes = constants.map(([operationId, path, listAccess]): DirectRo
 
 const missing = z.array(z.string()).describe('Names of the unavailable components.').optional()
 
-/** Describes a JSON response. `id` and `about`: name and description of the response schema. */
+/** `id` and `about`: name and description of the response schema. */
 const json = (id: string, shape: z.core.$ZodLooseShape, description: string, about = description) => ({
   ...{ description, mediaType: 'application/json' },
   schema: z.object(shape).meta({ id, description: about }),
@@ -154,7 +145,6 @@ const probeDescriptions = {
   }),
 }
 
-/** Creates all routes that execute no GraphQL operation, except pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
   type Handle = DirectRoute['handle']
   const get = (path: string, handle: Handle, more?: Partial<DirectRoute>): DirectRoute => {
@@ -205,7 +195,7 @@ const noParts: DirectParts = {
   gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
 }
 
-/** Returns all direct routes, without working handlers, for documents and tests. `ofModules`: routes of modules. */
+/** Returns all direct routes, without working handlers. `ofModules`: routes of modules. */
 export const directRouteTable = (ofModules: (parts: FileParts) => DirectRoute[]): DirectRoute[] => [
   ...createDirectRoutes(noParts),
   ...ofModules(noParts),

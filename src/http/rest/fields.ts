@@ -5,7 +5,7 @@ import { Upload } from 'graphql-upload-ts'
 import { z } from 'zod'
 import { fileUpload } from '../../graphql/request-body.ts'
 import type { MetadataField } from '../../modules/assets/metadata.ts'
-import type { BodyReaders, IncomingFile, Intake } from '../../modules/assets/uploads.ts'
+import type { IncomingFile, Intake } from '../../modules/assets/uploads.ts'
 import { DomainError, type FieldErrors, validationFailed } from '../../shared/errors.ts'
 import {
   describeProblem,
@@ -21,7 +21,7 @@ import {
 } from '../../shared/input.ts'
 import { AMOUNT, toUnits } from '../../shared/money.ts'
 import { camelCase, snakeCase } from '../../shared/text.ts'
-import { mediaTypeOf, tooLarge } from '../request-body.ts'
+import { type BodyLimits, MAX_FIELDS, mediaTypeOf, readForm, readText, tooLarge } from '../request-body.ts'
 
 /** Adds the description of a GraphQL field to a schema. `coordinate`: the field, such as `Order.price`. */
 export const same = <Schema extends z.ZodType>(coordinate: string, schema: Schema): Schema =>
@@ -151,7 +151,7 @@ export function escapesUtf8(text: string): boolean {
   }
 }
 
-interface BodyOptions extends BodyReaders<IncomingMessage> {
+interface BodyOptions extends BodyLimits {
   /** Names of the file fields. Files in other fields are ignored. If the list is empty, every file is rejected. */
   files: readonly string[]
   /** Names of the text fields. A client may send their values as files. */
@@ -185,9 +185,9 @@ const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
 /** Counts fields before parsing, because parsing 120,000 fields took a second. */
-function parseForm(text: string, { maxFields }: BodyOptions) {
-  if (text.split('&', maxFields + 1).length > maxFields)
-    throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${maxFields} fields.`)
+function parseForm(text: string) {
+  if (text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS)
+    throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${MAX_FIELDS} fields.`)
   const pairs = text.split('&').flatMap((field) => {
     const isUtf8 = escapesUtf8(field)
     return [...new URLSearchParams(field)].map(([name, value]) => [name, isUtf8 ? value : NOT_UTF8])
@@ -201,7 +201,7 @@ export const isEmpty = (req: IncomingMessage) =>
 
 export async function readMultipart(
   req: IncomingMessage,
-  { readForm, maxBytes, maxFileBytes, files: fileFields, texts, intake }: BodyOptions,
+  { maxBytes, maxFileBytes, files: fileFields, texts, intake }: Omit<BodyOptions, 'listAs'>,
 ): Promise<Fields> {
   const values: Record<string, unknown> = Object.create(null)
   const files: Record<string, IncomingFile> = Object.create(null)
@@ -238,11 +238,11 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   if (type === 'multipart/form-data') return readMultipart(req, options)
   const isForm = type === '' || type === 'application/x-www-form-urlencoded'
   const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json')
-  const text = (await options.readText(req, isJson ? MAX_JSON_BYTES : options.maxBytes)).trim()
+  const text = (await readText(req, isJson ? MAX_JSON_BYTES : options.maxBytes)).trim()
   if (text === '') return createFields({})
   const mayBeJson = isForm || type === 'text/plain'
   if (isJson || (mayBeJson && looksLikeJson(text, options))) return createFields(readObject(text, options.listAs))
-  if (isForm) return createFields(parseForm(text, options), { isForm: true })
+  if (isForm) return createFields(parseForm(text), { isForm: true })
   throw unsupportedMediaType(type)
 }
 

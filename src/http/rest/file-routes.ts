@@ -1,4 +1,4 @@
-/** The REST route that returns the bytes of registered files, and its documentation. */
+/** The route that returns bytes of registered files. */
 import { z } from 'zod'
 import { findBlock, findFile, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { notFound } from '../../shared/errors.ts'
@@ -6,7 +6,6 @@ import type { DirectDescription, DirectRequest, DirectRoute } from './define-rou
 import { fileBytes, optionalText, optionalWord } from './fields.ts'
 
 export interface FileParts {
-  /** Nids of public documents, which describe actions. */
   publicDocuments: ReadonlySet<string>
   links: { verify(cid: string, query: URLSearchParams): string | undefined }
   gateway: {
@@ -51,7 +50,6 @@ const queryOfFiles = {
   ...{ asset: linkPart, expires: linkPart, signature: linkPart },
 }
 
-/** OpenAPI description shared by the routes that return the bytes of a file. */
 export const readingDescription: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 'answers'> = {
   tag: 'Files',
   access: 'everybody',
@@ -92,7 +90,7 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   },
 ]
 
-/** `Vary` header of files and their errors. The format depends on `Accept`, and the access on `Authorization`. */
+/** The format depends on `Accept`, and the access on `Authorization`. */
 export const VARY = 'Accept, Authorization'
 
 const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
@@ -102,7 +100,6 @@ const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
   return gateway.isProbe(cid) ? octets(cid) : undefined
 }
 
-/** Finds the file or block with this CID if the caller may read it. */
 async function findReadable({ links }: FileParts, { query, context }: DirectRequest, cid: string) {
   const file = await findFile(context, cid, links.verify(cid, query))
   if (file) return { ...file, takeApart: () => indexBlocks(context, cid) }

@@ -1,11 +1,10 @@
-/** Adds the routes of the REST API and the HTML pages to Fastify. Checks of a request run in a fixed order. */
+/** Routes of the REST API and the HTML pages in Fastify. Checks of a request run in a fixed order. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Context, Identity } from '../../context.ts'
 import { hasOpenField } from '../../graphql/builder.ts'
 import { type Executor, executeOperation, refusalOf } from '../../graphql/execute.ts'
-import type { BodyReaders } from '../../modules/assets/uploads.ts'
 import { authenticationFailed, DomainError, notFound, validationFailed } from '../../shared/errors.ts'
 import { keepAnswer, recallAnswer } from '../../shared/idempotency.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
@@ -13,6 +12,7 @@ import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { createRequestContexts } from '../create-context.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
 import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders } from '../http-server.ts'
+import type { BodyLimits } from '../request-body.ts'
 import type { Answer, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isEmpty, lenientFields, readBody, unsupportedMediaType, writeJson } from './fields.ts'
 import { readPage } from './lists.ts'
@@ -22,9 +22,8 @@ interface RestDependencies extends Executor {
   directRoutes: DirectRoute[]
   createContext: ReturnType<typeof createRequestContexts>
   logOf(res: ServerResponse): Context['requestLog']
-  /** Renders the page for an unknown path. */
   presentMissing: NonNullable<DirectRoute['presentRefusal']>
-  body: BodyReaders<IncomingMessage>
+  bodyLimits: BodyLimits
   watch: RequestWatch
 }
 
@@ -33,7 +32,6 @@ declare module 'fastify' {
     found?: Found
   }
   interface FastifyRequest {
-    /** Context of the caller. Undefined before authentication. */
     caller: Context | undefined
   }
 }
@@ -43,14 +41,10 @@ const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 const API_PATH = /^\/(?:api|auth|ipfs)(?:\/|$)/
 const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
 
-/** Returns whether a browser requests an HTML page. */
 const wantsPage = ({ url, headers }: FastifyRequest) =>
   !API_PATH.test(url) && /\btext\/html\b/i.test(headers.accept ?? '')
 
-/**
- * CORS preflight headers. They name `Authorization`, because `*` excludes it, and old browsers do not support `*`.
- * `@fastify/cors` sends neither `Allow` nor the methods of the route (test/api/http/paths.test.ts).
- */
+/** Names `Authorization`, because `*` excludes it. `@fastify/cors` sends neither `Allow` nor a route's methods (paths.test.ts). */
 const preflightHeaders = {
   ...corsHeaders,
   'Access-Control-Allow-Headers':
@@ -69,7 +63,7 @@ const pathOf = ({ url }: FastifyRequest) => {
   return mark < 0 ? url : url.slice(0, mark)
 }
 
-/** Groups all routes by path. Also adds paths of `auth/` without `/api/v3`, because the phone app calls them. */
+/** Groups routes by path. The phone app calls paths of `auth/` without `/api/v3`. */
 function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]> {
   const paths = new Map<string, Found[]>()
   const add = (path: string, found: Found) => paths.set(path, [...(paths.get(path) ?? []), found])
@@ -83,7 +77,6 @@ function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]
   return paths
 }
 
-/** Adds all routes except `/graphql` and `/admin`, and the handlers for errors and unknown paths. */
 export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): void {
   const openToStaleTokens = new Set<Found['route']>([
     ...deps.routes.filter(({ operation }) => hasOpenField(deps.schema, operation)),
@@ -151,15 +144,15 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     const query = queryOf(request)
     assertSingleValues(addressed, query)
     const route = routeFor(addressed, query)
-    const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
+    const { files = [], maxFileBytes = deps.bodyLimits.maxFileBytes, listAs } = route
     // Larger bodies must fail with PAYLOAD_TOO_LARGE when they are read, not with a quota error here.
-    const maxBytes = deps.body.maxBytes + files.length * maxFileBytes
+    const maxBytes = deps.bodyLimits.maxBytes + files.length * maxFileBytes
     const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), maxBytes)
     await route.admit?.(context, declaredBytes)
     const intake = files.length > 0 ? context.uploads.open(context.actor, declaredBytes) : undefined
     const answered = async () => {
       const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
-      const options = { ...deps.body, files, texts, maxFileBytes, listAs, intake }
+      const options = { ...deps.bodyLimits, files, texts, maxFileBytes, listAs, intake }
       const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
       const unread = {}
       const input: RestRequest = {
@@ -198,7 +191,7 @@ async function executeRoute(executor: Executor, route: Route, request: RestReque
 
 type ReplayableAnswer = Answer & { replayed?: boolean }
 
-/** Stores the response of the first request with an idempotency key. A replay returns this stored response. */
+/** Stores the response to an idempotency key, and returns the stored response to a replay. */
 async function executeReplayable(run: () => Promise<Answer>, context: Context): Promise<ReplayableAnswer> {
   const { idempotency } = context
   const recall = async () => (await recallAnswer(context)) as Answer | undefined
@@ -214,13 +207,11 @@ async function executeReplayable(run: () => Promise<Answer>, context: Context): 
   }
 }
 
-/** Converts the only error that Fastify itself raises, for a malformed Content-Type. */
 const ownErrorOf = (error: unknown, { headers }: FastifyRequest) =>
   (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
     ? unsupportedMediaType(headers['content-type']!)
     : error
 
-/** Stand-in for a request whose method has no body. */
 const emptyBody = { headers: { 'content-length': '0' } } as IncomingMessage
 
 function preflight(reply: FastifyReply, methods: string[]) {
@@ -229,7 +220,7 @@ function preflight(reply: FastifyReply, methods: string[]) {
   return reply.code(204).send()
 }
 
-/** Sends a response. Throws if creating a part of the body fails. The caller must then abort the connection. */
+/** Throws if creating a part of the body fails. The caller must then abort the connection. */
 function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, answer: ReplayableAnswer) {
   const { status, body, parts, etag, replayed } = answer
   if (replayed) reply.raw.setHeader('Idempotency-Replayed', 'true')
@@ -250,11 +241,11 @@ function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, answer:
   return sendJsonText(reply, text)
 }
 
-/** Returns the `ETag`: version and hash of the body. The body also depends on the caller and on signed links. */
+/** The body also depends on the caller and on signed links, so the `ETag` contains its hash. */
 const tagOf = (version: string, text: string) =>
   `"${version}+${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
 
-/** Reads a boolean query parameter. Case does not matter: Python sends `True`. Throws VALIDATION_FAILED. */
+/** Reads a boolean in any case: Python sends `True`. Throws VALIDATION_FAILED. */
 export function queryFlag(query: URLSearchParams, name: string): boolean | undefined {
   const word = query.get(name)?.toLowerCase()
   if (!word) return undefined
@@ -263,7 +254,6 @@ export function queryFlag(query: URLSearchParams, name: string): boolean | undef
   throw validationFailed({ [name]: ['Must be a valid boolean.'] })
 }
 
-/** Throws VALIDATION_FAILED if a query parameter of the route has several different values. */
 function assertSingleValues({ method, query: described }: Pick<Route, 'method' | 'query'>, query: URLSearchParams) {
   const names = [...Object.keys(described?.shape ?? {}), ...(method === 'GET' ? [] : ['dry_run', 'max_cost'])]
   const repeated = names.filter((name) => new Set(query.getAll(name)).size > 1)
@@ -271,10 +261,7 @@ function assertSingleValues({ method, query: described }: Pick<Route, 'method' |
   if (repeated.length > 0) throw validationFailed(Object.fromEntries(repeated.map((name) => [name, problem])))
 }
 
-/**
- * Returns the route that handles a request. With `?dry_run=true`, returns the quote of the route. Throws
- * VALIDATION_FAILED if the route has no quote, so that the request is not executed by mistake.
- */
+/** Returns the route, or its quote for `?dry_run=true`. A route without a quote must not be executed by mistake. */
 function routeFor(route: Route, query: URLSearchParams): Route {
   if (!query.has('dry_run') || route.method === 'GET') return route
   const isDryRun = queryFlag(query, 'dry_run')

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from 'hono/html'
 import type { AppContext, Context } from '../../context.ts'
+import { readText } from '../../http/request-body.ts'
 import { DomainError, type ErrorCode, notFound } from '../../shared/errors.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import { authenticateAdmin, endAdminSession, startAdminSession } from '../accounts/admin-sessions.ts'
@@ -63,8 +64,6 @@ export interface AdminParts {
   clientAddress(req: IncomingMessage): string
   /** Returns the base URL for links in the response. */
   baseUrlOf(req: IncomingMessage): string
-  /** Reads a text body. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE and PARSE_ERROR. */
-  readText(req: IncomingMessage, maxBytes: number): Promise<string>
   /** Converts an error. Logs unexpected errors. */
   toPublicError(error: unknown, context: Pick<Context, 'requestLog'>): PublicError
   statusOf(code: ErrorCode): number
@@ -181,7 +180,7 @@ export function createAdminHandler(parts: AdminParts) {
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
     assertOwnForm(req, publicUrl)
-    return formOf(await parts.readText(req, MAX_FORM_BYTES))
+    return formOf(await readText(req, MAX_FORM_BYTES))
   }
 
   /** Returns the pattern of a path's route, or `other` if there is none. */

@@ -21,31 +21,6 @@ export interface Intake {
   close(): Promise<void>
 }
 
-/** Request body readers of both APIs. They throw PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
-export interface BodyReaders<Request> {
-  readText: (req: Request, maxBytes: number) => Promise<string>
-  /** Reads a multipart form. `whole` also rejects with the errors of the callbacks. */
-  readForm: (
-    req: Request,
-    parts: {
-      maxBytes: number
-      maxFileBytes: number
-      maxFiles: number
-      /** Returns true to treat a part as a text field although it has a file name. */
-      isText?(name: string): boolean
-      /** Called for a text field. `value` is undefined if its bytes are not UTF-8. */
-      onField(name: string, value: string | undefined): void
-      /** Called for a file. Returns undefined to skip the file. */
-      onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
-    },
-  ) => { whole: Promise<void>; cancel(): void }
-  /** Maximum size of the body without files, in bytes. */
-  maxBytes: number
-  maxFileBytes: number
-  /** Maximum number of fields of a URL-encoded form. */
-  maxFields: number
-}
-
 /** Retry-After for callers whose other uploads are still running, in seconds. */
 const RETRY_SECONDS = 10
 

@@ -3,21 +3,19 @@ import type { IncomingMessage } from 'node:http'
 import { refusalOf } from '../../graphql/execute.ts'
 import { refusalHeaders, statuses } from '../../http/error-status.ts'
 import { sendPage } from '../../http/http-server.ts'
-import { mediaTypeOf } from '../../http/request-body.ts'
+import { mediaTypeOf, readText } from '../../http/request-body.ts'
 import type { DirectRoute } from '../../http/rest/define-route.ts'
 import { escapesUtf8 } from '../../http/rest/fields.ts'
 import { DomainError } from '../../shared/errors.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
-import type { BodyReaders } from '../assets/uploads.ts'
 import type { PageAnswer, PageRequest, Pages } from './page.ts'
 
 const MAX_FORM_BYTES = 10_000
 
 type PresentRefusal = NonNullable<DirectRoute['presentRefusal']>
-type ReadText = BodyReaders<IncomingMessage>['readText']
 
 /** Reads a form. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE and PARSE_ERROR. */
-async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {
+async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   const type = mediaTypeOf(req.headers['content-type'])
   if (type !== 'application/x-www-form-urlencoded' && type !== '') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the form as application/x-www-form-urlencoded.')
@@ -29,12 +27,11 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
 
 interface PageRouteParts {
   pages: Pages
-  readText: ReadText
   watch: RequestWatch
 }
 
 /** Creates two routes for each page with a form: one shows it, the other handles submissions. */
-export function createPageRoutes({ pages, readText, watch }: PageRouteParts): DirectRoute[] {
+export function createPageRoutes({ pages, watch }: PageRouteParts): DirectRoute[] {
   /** Renders an error as a page, also if the request did not reach the page's handler. */
   const presentBy =
     (refusal: Pages['refusal']): PresentRefusal =>
@@ -63,7 +60,7 @@ export function createPageRoutes({ pages, readText, watch }: PageRouteParts): Di
 
   return pages.forms.flatMap(({ path, show, submit, refusal = pages.refusal }): DirectRoute[] => {
     const presentRefusal = presentBy(refusal)
-    const take = async (request: PageRequest, req: IncomingMessage) => submit(request, await readForm(req, readText))
+    const take = async (request: PageRequest, req: IncomingMessage) => submit(request, await readForm(req))
     const shared = { path, isOpenToStaleTokens: true, presentRefusal }
     return [
       { ...shared, method: 'GET', handle: serve(show, presentRefusal) },

@@ -10,7 +10,6 @@ import { text } from 'node:stream/consumers'
 import { processRequest, Upload } from 'graphql-upload-ts'
 import { expect, it } from 'vitest'
 import { readUploadForm } from '../../../src/graphql/request-body.ts'
-import { readForm, readText } from '../../../src/http/request-body.ts'
 import { createUploadFolder } from '../../../src/http/upload-folder.ts'
 import { createUploads } from '../../../src/modules/assets/uploads.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
@@ -44,10 +43,10 @@ async function withFiles(value: unknown): Promise<unknown> {
   return Object.fromEntries(await Promise.all(entries))
 }
 
-const readers = { readText, readForm, maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: 100 }
+const bodyLimits = { maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES }
 const ours: Read = async (req) => {
   const intake = uploads.open({ kind: 'system' }, 0)
-  const form = readUploadForm(req, readers, intake)
+  const form = readUploadForm(req, bodyLimits, intake)
   try {
     return await withFiles(await form.params)
   } finally {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { readForm, readText } from '../../../src/http/request-body.ts'
 import { readMultipart } from '../../../src/http/rest/fields.ts'
 import { createUploadFolder } from '../../../src/http/upload-folder.ts'
 import { createUploads } from '../../../src/modules/assets/uploads.ts'
@@ -31,11 +30,8 @@ const server = createServer(async (req, res) => {
   const intake = uploads.open({ kind: 'system' }, 0)
   try {
     const fields = await readMultipart(req, {
-      readText,
-      readForm,
       maxBytes: MAX_BYTES,
       maxFileBytes: MAX_FILE_BYTES,
-      maxFields: 100,
       files: ['file', 'other'],
       texts: ['caption'],
       intake,
