@@ -1,4 +1,4 @@
-/** Creates the routes of the GraphQL API, the REST API and the HTML pages. */
+import type { FastifyInstance } from 'fastify'
 import type { App, Modules } from '../app.ts'
 import { createGateway } from '../files/gateway.ts'
 import {
@@ -33,22 +33,16 @@ import { grantRoutes, transferRoutes, walletRoutes } from '../modules/wallet/wal
 import { webhookDeliveryRoutes } from '../modules/webhooks/webhook-deliveries.rest.ts'
 import { type ErrorCode, throttled } from '../shared/errors.ts'
 import { createSemaphore } from '../shared/limiters.ts'
-import type { Telemetry, WatchedServices } from '../telemetry/telemetry-types.ts'
+import type { Telemetry } from '../telemetry/telemetry-types.ts'
 import { createBaseUrl, createClientAddress, createRequestContexts, createRequestLogs } from './create-context.ts'
 import { statuses } from './error-status.ts'
-import { type AddRoutes, addRawRoute } from './http-server.ts'
+import { addRawRoute } from './http-server.ts'
 import { findAwayParts } from './probes.ts'
 import { MAX_BODY_BYTES } from './request-body.ts'
 import type { DirectRoute, Route } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import type { FileParts } from './rest/file-routes.ts'
 import { addRestRoutes } from './rest/rest-handler.ts'
-
-/** Concurrency limits of large responses. Creating a large response uses megabytes and blocks the process. */
-const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, maxWait: 1_500 }
-
-/** Concurrency limits of one caller's operations. Each queued operation keeps its request body in memory. */
-const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
 
 /** REST routes, without the optional modules. */
 export const coreRoutes: Route[] = [
@@ -77,9 +71,7 @@ export async function loadApi(modules: Modules) {
   ])
   return {
     schema: createSchema(),
-    /** REST routes that execute a GraphQL operation. */
     routes: [...coreRoutes, ...(coins?.routes ?? []), ...(contentCredentials?.routes ?? [])],
-    /** Creates the routes of optional modules that execute no GraphQL operation. */
     createDirectRoutes: (parts: FileParts): DirectRoute[] => contentCredentials?.createDirectRoutes(parts) ?? [],
     admin,
   }
@@ -97,17 +89,10 @@ interface RouteOptions {
   fastPaths?: boolean
 }
 
-/** Routes of an application. `watched`: the load of its queues, for metrics. */
-interface Routes {
-  addRoutes: AddRoutes
-  watched: WatchedServices
-}
-
-/** Renders an error as a page. */
 const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
   refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
 
-export async function createRoutes(app: App, options: RouteOptions): Promise<Routes> {
+export async function createRoutes(app: App, options: RouteOptions) {
   const { context: shared, modules, linkConfig, links } = app
   const { config, contentStore, log, meter, publicUrl } = shared
   const { telemetry } = options
@@ -119,9 +104,11 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
   const createContext = createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf })
 
   const bodyLimits = { maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
-  const largeAnswers = createSemaphore(largeAnswerOptions)
+  // Creating a large response uses megabytes and blocks the process.
+  const largeAnswers = createSemaphore({ name: 'Large responses', slots: 2, queue: 400, maxWait: 1_500 })
+  // Each queued operation keeps its request body in memory.
   const operations = createSemaphore({
-    ...operationOptions,
+    ...{ name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 },
     perKey: config.limits['concurrent-operations'],
     reject() {
       meter.count('annal_limit_rejections_total', { limit: 'concurrent-operations' })
@@ -189,7 +176,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
 
   return {
     watched: { ...app.watched, queues: { ...app.watched.queues, large_answers: largeAnswers.load } },
-    addRoutes(server) {
+    addRoutes(server: FastifyInstance) {
       addRestRoutes(server, {
         ...executorOfRoutes,
         ...{ routes, directRoutes, createContext, logOf, bodyLimits, watch, presentMissing: presentRefusalPage },

@@ -28,7 +28,7 @@ import {
   slowReaderDefaults,
 } from './connections.ts'
 
-export type AddRoutes = (app: FastifyInstance) => void
+type AddRoutes = (app: FastifyInstance) => void
 
 /** Time limits for receiving a request and its headers, and the interval of checking them, in milliseconds. */
 const requestTimeouts = { request: 300_000, headers: 30_000, checkEvery: 30_000 }

@@ -1,22 +1,21 @@
 /** Reads request bodies with limits that Fastify lacks: total size and chunks (test/api/http/small-chunks.test.ts). */
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { MIMEType } from 'node:util'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import type { Intake } from '../modules/assets/uploads.ts'
 import { removeItem } from '../shared/async.ts'
 import { DomainError } from '../shared/errors.ts'
 
-/** Number of chunks per request body for which no minimum size applies. */
+/** Number of chunks per body without a minimum size. */
 const FREE_CHUNKS = 2_000
-/** Minimum average size of all further chunks, in bytes. A million chunks of 1 byte used 340 MB and blocked for 4 s. */
+/** Minimum average size of further chunks. A million chunks of 1 byte used 340 MB and blocked for 4 s. */
 const MIN_CHUNK_BYTES = 64
 
-/** Maximum total size of all incomplete request bodies of the process, in bytes. */
 const MAX_OPEN_BYTES = 64_000_000
-/** Milliseconds added to the age of each body in the eviction ranking, so that the ages of new bodies barely differ. */
+/** Milliseconds added to the age of each body, so that the ages of new bodies barely differ. */
 const MIN_AGE_MS = 200
 
-/** A request body that is being read. */
 interface OpenBody {
   bytes: number
   since: number
@@ -35,7 +34,7 @@ function release(body: OpenBody) {
   openBytes -= body.bytes
 }
 
-/** Rejects the open body with the highest product of size and age, so that slow senders do not block other callers. */
+/** Rejects the body with the highest product of size and age, so that slow senders do not block others. */
 function refuseHeaviest() {
   const now = performance.now()
   const weightOf = ({ bytes, since }: OpenBody) => bytes * (now - since + MIN_AGE_MS)
@@ -45,13 +44,13 @@ function refuseHeaviest() {
   heaviest.refuse(new DomainError('UNAVAILABLE', message, { retryAfter: 5 }))
 }
 
-/** Counts the bytes of an open body. Calls `refuse` if the process holds too many bytes or the chunks are too small. */
+/** Calls `refuse` if the process holds too many bytes or the chunks are too small. */
 function trackBody(refuse: (error: DomainError) => void) {
   const body: OpenBody = { bytes: 0, since: performance.now(), isReleased: false, refuse }
   openBodies.push(body)
   let chunks = 0
   return {
-    /** Sets the bytes that the body holds in memory. Called after each chunk. `received`: bytes of all chunks. */
+    /** `bytes`: held in memory. `received`: bytes of all chunks. */
     update(bytes: number, received: number) {
       if (body.isReleased) return
       chunks += 1
@@ -68,7 +67,7 @@ function trackBody(refuse: (error: DomainError) => void) {
   }
 }
 
-/** Calls `fail` if the connection closes before the body is complete. Returns a function that stops listening. */
+/** Returns a function that stops listening. */
 function onIncomplete(req: IncomingMessage, fail: (error: DomainError) => void): () => void {
   const onClose = () => {
     if (!req.readableEnded) fail(new DomainError('PARSE_ERROR', 'The connection closed before the body was complete.'))
@@ -85,7 +84,6 @@ const COMPRESSED = /\b(?:x-)?(?:gzip|compress|deflate|br|zstd)\b/i
 export const tooLarge = (maxBytes: number) =>
   new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than the limit of ${maxBytes} bytes.`)
 
-/** Checks the headers of a body. Throws PAYLOAD_TOO_LARGE, and UNSUPPORTED_MEDIA_TYPE for a compressed body. */
 function assertDeclared(req: IncomingMessage, maxBytes: number): void {
   if (COMPRESSED.test(req.headers['content-encoding'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed (Content-Encoding). Send it uncompressed.')
@@ -119,7 +117,7 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads a body as text. Throws PAYLOAD_TOO_LARGE, UNAVAILABLE, and PARSE_ERROR for an incomplete or non-UTF-8 body. */
+/** Throws PAYLOAD_TOO_LARGE, UNAVAILABLE, and PARSE_ERROR for an incomplete or non-UTF-8 body. */
 export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {
   assertDeclared(req, maxBytes)
   const bytes = await readBytes(req, maxBytes)
@@ -130,14 +128,13 @@ export async function readText(req: IncomingMessage, maxBytes: number): Promise<
   }
 }
 
-/** Returns the media type of a Content-Type header in lower case, without parameters, or '' without a header. */
+/** Returns the media type in lower case without parameters, or '' without a header. */
 export const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase()
 
 /** Maximum size of a request body without its files, in bytes. */
 export const MAX_BODY_BYTES = 1_000_000
 /** Maximum number of fields in a multipart or URL-encoded form. */
 export const MAX_FIELDS = 100
-/** Maximum number of file parts in a form, including ignored files. */
 const MAX_FILE_PARTS = 10
 const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
 /** Maximum total size of a form's boundaries, part headers and unparsed bytes, in bytes. */
@@ -145,15 +142,6 @@ const FRAMING_BYTES = 131_072
 
 const notAForm = (cause: unknown) =>
   new DomainError('PARSE_ERROR', `Multipart form parse error - ${(cause as Error).message}`, { cause })
-
-interface Part {
-  name: string | undefined
-  stream: BusboyFileStream
-  filename: string | undefined
-  disposition: string
-  encoding: string
-  mimetype: string
-}
 
 export interface BodyLimits {
   /** Maximum size of the body without files, in bytes. */
@@ -171,11 +159,11 @@ interface FormOptions extends BodyLimits {
   onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
 }
 
-/** Returns whether a form part is a file. If the user selects no file, a browser sends a file with an empty name. */
+/** If the user selects no file, a browser sends a file with an empty name. */
 const isFile = (type: string, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
-/** Creates a form parser that treats every part as a file. In fields, it would silently replace invalid UTF-8. */
+/** Treats every part as a file: in fields, Busboy would silently replace invalid UTF-8. */
 function createParser({ headers }: IncomingMessage, fileSize: number) {
   try {
     return new Busboy({
@@ -189,10 +177,7 @@ function createParser({ headers }: IncomingMessage, fileSize: number) {
   }
 }
 
-/**
- * Reads a multipart form: fields into memory, files into handlers. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR. Other parsers
- * read files before authorization (api/graphql/multipart.test.ts) or without a memory limit (small-chunks.test.ts).
- */
+/** Other parsers read files before authorization (multipart.test.ts), or have no memory limit (small-chunks.test.ts). */
 export function readForm(req: IncomingMessage, options: FormOptions): { whole: Promise<void>; cancel(): void } {
   const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = options
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
@@ -204,7 +189,6 @@ export function readForm(req: IncomingMessage, options: FormOptions): { whole: P
   const streams = new Set<BusboyFileStream>()
   const handledFiles = new Set<BusboyFileStream>()
   const counts = { fields: 0, files: 0 }
-  /** Settles when the handlers of all previous parts have finished. */
   let handling = Promise.resolve()
   let received = 0
   let fieldBytes = 0
@@ -245,25 +229,6 @@ export function readForm(req: IncomingMessage, options: FormOptions): { whole: P
     if (!hasEnded) onField(name, decode(Buffer.concat(chunks)))
   }
 
-  async function handlePart({ name, stream, filename, disposition, encoding, mimetype }: Part) {
-    if (hasEnded) return
-    if (name === undefined) throw notAForm(new Error('A part of the form has no name.'))
-    // Without this check, the service would register the encoded text instead of the file.
-    if (/^(?:base64|quoted-printable)$/.test(encoding)) {
-      const problem = `The part \`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it without an encoding.`
-      throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
-    }
-    if (!isFile(mimetype, filename, isText?.(name) === true)) {
-      count('fields', MAX_FIELDS)
-      return readField(name, stream)
-    }
-    count('files', MAX_FILE_PARTS)
-    const handled = onFile(name, { filename: fileNameOfPart(disposition, filename), mimetype, bytes: stream })
-    if (!handled) return void stream.resume()
-    handledFiles.add(stream)
-    await handled
-  }
-
   function parse(bytes: Buffer) {
     received += bytes.length
     if (!parser.write(bytes)) {
@@ -293,7 +258,25 @@ export function readForm(req: IncomingMessage, options: FormOptions): { whole: P
     // The form parser or the handler of the part reports stream errors.
     stream.on('error', () => {})
     stream.on('limit', () => refuse(`The file is larger than the limit of ${maxFileBytes} bytes.`))
-    handling = handling.then(() => handlePart({ name, stream, filename, disposition, encoding, mimetype })).catch(fail)
+    const handlePart = async () => {
+      if (hasEnded) return
+      if (name === undefined) throw notAForm(new Error('A part of the form has no name.'))
+      // Without this check, the service would register the encoded text instead of the file.
+      if (/^(?:base64|quoted-printable)$/.test(encoding)) {
+        const problem = `The part \`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it without an encoding.`
+        throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
+      }
+      if (!isFile(mimetype, filename, isText?.(name) === true)) {
+        count('fields', MAX_FIELDS)
+        return readField(name, stream)
+      }
+      count('files', MAX_FILE_PARTS)
+      const handled = onFile(name, { filename: fileNameOfPart(disposition, filename), mimetype, bytes: stream })
+      if (!handled) return void stream.resume()
+      handledFiles.add(stream)
+      await handled
+    }
+    handling = handling.then(handlePart).catch(fail)
   })
   parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
   // The `error` listener is never removed, because destroying the parser may emit another error.
@@ -320,7 +303,6 @@ declare module '@fastify/busboy' {
   }
 }
 
-/** Returns a function that returns the Content-Disposition header of the form part read last. */
 function watchDispositions(busboy: BusboyInstance): () => string {
   let disposition = ''
   // This listener must run before Busboy's own listener, which reports the file.
@@ -332,17 +314,8 @@ function watchDispositions(busboy: BusboyInstance): () => string {
   return () => disposition
 }
 
-const PARAMETER = /;[ \t]*([^=;\s"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^;]*)/g
-
-/** Returns the parameters of a Content-Disposition header by lower-case name. Values have no quotation marks. */
-function parametersOf(disposition: string): Map<string, string> {
-  const found = new Map<string, string>()
-  for (const [, name, value] of disposition.matchAll(PARAMETER)) {
-    const text = value!.trim().replace(/^"(.*)"$/s, (_, quoted: string) => quoted.replaceAll(/\\(["\\])/g, '$1'))
-    found.set(name!.toLowerCase(), text)
-  }
-  return found
-}
+/** Parameters of a Content-Disposition header have the syntax of media type parameters. */
+const parametersOf = (disposition: string) => new MIMEType(disposition.replace(/^[^;]*/, 'form/data')).params
 
 /** Decodes an extended header parameter (RFC 8187), or returns undefined if it is invalid. */
 function decodeExtended(value: string): string | undefined {
@@ -356,10 +329,9 @@ function decodeExtended(value: string): string | undefined {
   }
 }
 
-/** Matches a `filename` as .NET encodes it (RFC 2047). .NET also sends `filename*`. */
 const ENCODED_WORD = /^=\?utf-8\?b\?([a-z\d+/]+={0,2})\?=$/i
 
-/** Decodes a `filename` of a form part. Browsers percent-encode only quotation marks and line breaks in it. */
+/** Browsers percent-encode only quotation marks and line breaks. .NET sends an encoded word (RFC 2047). */
 const decodePlain = (name: string) => {
   const encoded = ENCODED_WORD.exec(name)?.[1]
   return encoded ? Buffer.from(encoded, 'base64').toString() : name.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
@@ -370,16 +342,13 @@ function withoutFolders(path: string): string {
   return name === '.' || name === '..' ? '' : name
 }
 
-/**
- * Returns the file name of a form part without folders, or an empty string. `filename*` has precedence over `filename`
- * (RFC 6266, section 4.3) unless it is invalid. `parsed`: the file name as parsed by Busboy.
- */
+/** `filename*` has precedence over `filename` (RFC 6266, section 4.3) unless invalid. `parsed`: file name found by Busboy. */
 function fileNameOfPart(disposition: string, parsed = ''): string {
   const parameters = parametersOf(disposition)
   const extended = parameters.get('filename*')
-  if (extended === undefined) return withoutFolders(decodePlain(parsed))
+  if (extended === null) return withoutFolders(decodePlain(parsed))
   const name = withoutFolders(decodeExtended(extended) ?? '')
   if (name !== '') return name
   const plain = parameters.get('filename')
-  return withoutFolders(decodePlain(plain === undefined ? parsed : Buffer.from(plain, 'latin1').toString()))
+  return withoutFolders(decodePlain(plain === null ? parsed : Buffer.from(plain, 'latin1').toString()))
 }

@@ -3,7 +3,6 @@ import { z } from 'zod'
 
 export const JSON_TYPE = 'application/json'
 
-/** Response headers of the OpenAPI document. */
 export const headers = {
   ETag: { description: 'Version of the resource.', schema: { type: 'string' } },
   IdempotencyReplayed: {
@@ -15,7 +14,6 @@ export const headers = {
   WwwAuthenticate: { description: 'The authentication scheme.', schema: { type: 'string', const: 'Token' } },
 }
 
-/** Request headers that several routes accept. */
 export const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -31,7 +29,6 @@ export const parameters = {
   },
 }
 
-/** Authentication schemes. */
 export const securitySchemes = {
   token: {
     type: 'http',
@@ -50,7 +47,6 @@ export const securitySchemes = {
 export const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
 export const parameter = (name: keyof typeof parameters) => ({ $ref: `#/components/parameters/${name}` })
 
-/** A JSON Schema. */
 export interface JsonSchema {
   [key: string]: unknown
   type?: string | string[]
@@ -63,7 +59,7 @@ export interface JsonSchema {
 
 type Components = Record<string, JsonSchema>
 
-/** Removes redundant keywords of a JSON Schema, and replaces keywords that code generators do not support. */
+/** Removes redundant keywords, and replaces keywords that code generators do not support. */
 function tidy(schema: JsonSchema): void {
   // Few code generators support a schema that permits only null.
   if (schema.type === 'null' && 'const' in schema) {
@@ -87,11 +83,10 @@ function tidy(schema: JsonSchema): void {
 const REFERENCE = '#/$defs/'
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Returns true for a list of types in a JSON Schema. Few generators support a list other than one type and null. */
+// Few generators support a list other than one type and null.
 const isListOfTypes = (key: string, value: unknown): value is unknown[] =>
   key === 'type' && Array.isArray(value) && value.filter((type) => type !== 'null').length > 1
 
-/** Replaces references to `$defs` with references to components of the OpenAPI document. */
 function adapted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(adapted)
   if (typeof value !== 'object' || value === null) return value
@@ -128,7 +123,6 @@ export function createSchemas(descriptionOf: (coordinate: string) => string) {
     return { root: adapted(made) as JsonSchema, definitions: adapted($defs) as Components }
   }
 
-  /** Returns the JSON Schema, or a reference to it if the schema is a named component. */
   function schemaOf(schema: z.ZodType): JsonSchema {
     const { root, definitions } = convert(schema)
     for (const [name, definition] of Object.entries(definitions)) add(name, definition)
@@ -152,7 +146,6 @@ const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(op
 const isJsonText = ({ contentMediaType }: JsonSchema) => contentMediaType === 'application/json'
 const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
 
-/** Returns the schema with its `anyOf` list replaced by `options`. */
 function narrowed(schema: JsonSchema, options: JsonSchema[]): JsonSchema {
   const { anyOf, ...rest } = schema
   return options.length > 1 ? { ...rest, anyOf: options } : { ...(anyOf && rest), ...options[0] }
@@ -163,17 +156,14 @@ const fieldsOf = (body: JsonSchema, fieldOf: (field: JsonSchema) => JsonSchema):
   properties: Object.fromEntries(Object.entries(body.properties ?? {}).map(([name, field]) => [name, fieldOf(field)])),
 })
 
-/**
- * Describes a JSON body. If a value may also be sent as JSON text, only the first option is described: code generated
- * for "any object or a string" does not compile.
- */
+/** Describes only the first option of a value that may be JSON text: code for "any object or a string" does not compile. */
 export const jsonBodyOf = (body: JsonSchema) =>
   fieldsOf(body, (field) => {
     const options = optionsOf(field)
     return narrowed(field, options.some(isJsonText) ? options.slice(0, 1) : options)
   })
 
-/** Describes a multipart body. A field is described as a file, or as text if its value may be sent as text. */
+/** Describes a field as a file, or as text if its value may be sent as text. */
 export const formBodyOf = (body: JsonSchema) =>
   fieldsOf(body, (field) => {
     const options = optionsOf(field)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type ErrorCode, errorCodes, errorMeanings } from '../../shared/errors.ts'
 import { allowsAnonymous } from '../../shared/policy.ts'
 import { statuses } from '../error-status.ts'
-import type { DirectDescription, Route } from '../rest/define-route.ts'
+import type { Description, Route } from '../rest/define-route.ts'
 import { header, JSON_TYPE, type JsonSchema } from './components.ts'
 
 const fieldErrors = z
@@ -15,7 +15,6 @@ const knownAsset = z.object({
   cid: z.string().describe('The same as `id`.'),
 })
 
-/** Schemas of `error.details` by error code. */
 const details: Partial<Record<ErrorCode, z.ZodType>> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: neededAmount,
   CONFLICT: z.string().optional().describe('Current version of the resource. For an asset: its newest commit.'),
@@ -26,7 +25,7 @@ const details: Partial<Record<ErrorCode, z.ZodType>> = {
   VALIDATION_FAILED: fieldErrors.optional(),
 }
 
-/** Converts a sentence about the GraphQL API to REST: error codes become types, and extensions become REST fields. */
+/** Converts a sentence about the GraphQL API to REST. */
 export const inRest = (sentence: string) =>
   sentence
     .replaceAll(/\b[A-Z]+(_[A-Z]+)+\b/g, (code) =>
@@ -41,7 +40,6 @@ export const inRest = (sentence: string) =>
 
 export const meaningOf = (code: ErrorCode) => inRest(errorMeanings[code])
 
-/** Converts an error code to a schema name, such as `NOT_FOUND` to `NotFound`. */
 const errorName = (code: ErrorCode) =>
   code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
@@ -61,7 +59,6 @@ const errorRecord = (code: ErrorCode) => {
     .meta({ id: `${errorName(code).replace(/Error$/, '')}Error`, description: meaningOf(code) })
 }
 
-/** Schemas of error response bodies, by error code. */
 const errorRecords = new Map(errorCodes.map((code) => [code, errorRecord(code)]))
 
 /** Errors that every route can return: limits, unavailable components, invalid HTTP, invalid idempotency keys. */
@@ -78,40 +75,31 @@ const ofEveryRequest: ErrorCode[] = [
 const when = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : [])
 const inOrder = (codes: readonly ErrorCode[]) => [...new Set(codes)].sort()
 
-/** Returns the error codes of a REST route. `changes`: true if the route executes a mutation. */
-export const errorsOfRoute = (
-  { action, method, apiKey, params, errors = [] }: Route,
-  { isOpenToStaleTokens, changes }: { isOpenToStaleTokens: boolean; changes: boolean },
+/** Returns the error codes of a route that executes no GraphQL operation. */
+export const errorsOfDirectRoute = (
+  { errors = [], params }: Description,
+  { isOpenToStaleTokens, needsUser }: { isOpenToStaleTokens: boolean; needsUser: boolean },
 ): ErrorCode[] =>
   inOrder([
     ...ofEveryRequest,
     ...when(!isOpenToStaleTokens, 'AUTHENTICATION_FAILED'),
-    ...when(!allowsAnonymous(action), 'NOT_AUTHENTICATED'),
-    ...when(action === 'store:administer', 'PERMISSION_DENIED'),
-    ...when(method !== 'GET', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
-    // CONFLICT is also returned if a row lock cannot be acquired in time.
-    ...when(changes, 'CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'),
-    ...when(apiKey, 'UNTRUSTED_CLIENT'),
+    ...when(needsUser, 'NOT_AUTHENTICATED'),
     ...when(params, 'NOT_FOUND'),
     ...errors,
   ])
 
-/** Returns the error codes of a route that executes no GraphQL operation. */
-export const errorsOfDirectRoute = (
-  { errors = [], params, access }: DirectDescription,
-  { isOpenToStaleTokens }: { isOpenToStaleTokens: boolean },
-): ErrorCode[] =>
+export const errorsOfRoute = (route: Route, isOpenToStaleTokens: boolean, changes: boolean): ErrorCode[] =>
   inOrder([
-    ...ofEveryRequest,
-    ...when(!isOpenToStaleTokens, 'AUTHENTICATION_FAILED'),
-    ...when(access === 'user', 'NOT_AUTHENTICATED'),
-    ...when(params, 'NOT_FOUND'),
-    ...errors,
+    ...errorsOfDirectRoute(route, { isOpenToStaleTokens, needsUser: !allowsAnonymous(route.action) }),
+    ...when(route.action === 'store:administer', 'PERMISSION_DENIED'),
+    ...when(route.method !== 'GET', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
+    // CONFLICT is also returned if a row lock cannot be acquired in time.
+    ...when(changes, 'CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'),
+    ...when(route.apiKey, 'UNTRUSTED_CLIENT'),
   ])
 
 type Json = Record<string, unknown>
 
-/** Recorded example responses, by error code. */
 export type ErrorExamples = Partial<Record<ErrorCode, unknown>>
 
 const describeCodes = (codes: ErrorCode[]) =>

@@ -11,7 +11,6 @@ const errorTable = (codes: Iterable<ErrorCode>) =>
     .map(({ status, type, meaning }) => `| ${status} | \`${type}\` | ${meaning} |`)
     .join('\n')
 
-/** Returns the introduction of the OpenAPI document as Markdown, with a table of these error codes. */
 export const createGuide = (
   codes: Iterable<ErrorCode>,
 ) => `The GraphQL API at \`/graphql\` offers the same operations with the same rules as this REST API.

@@ -1,4 +1,4 @@
-/** Script of `npm run generate` that writes the OpenAPI 3.1 document of the REST API from the route table. */
+/** Script of `npm run generate` that writes the OpenAPI 3.1 document of the REST API. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
@@ -29,7 +29,6 @@ type Json = Record<string, unknown>
 
 const { schema, routes, createDirectRoutes } = await loadApi(await loadModules())
 
-/** Recorded example requests and responses by operation ID, and example errors by error code. */
 const examples: { operations: Record<string, { request?: unknown; answer?: unknown }>; errors: ErrorExamples } =
   JSON.parse(readFileSync(new URL('examples.json', import.meta.url), 'utf8'))
 const exampleOf = (operationId: string, kind: 'request' | 'answer') => {
@@ -37,7 +36,6 @@ const exampleOf = (operationId: string, kind: 'request' | 'answer') => {
   return example === undefined ? {} : { example }
 }
 
-/** Returns the description of a GraphQL field or type by its coordinate. */
 function descriptionOf(coordinate: string): string {
   const [typeName = '', fieldName = ''] = coordinate.split('.')
   const type = schema.getType(typeName)
@@ -49,7 +47,6 @@ function descriptionOf(coordinate: string): string {
 const { components, schemaOf, add, bodyOf } = createSchemas(descriptionOf)
 const refusals = createRefusals(schemaOf, examples.errors)
 
-/** Returns an OpenAPI parameter for each field of an object schema. */
 function parametersIn(place: 'path' | 'query' | 'header', fields: z.ZodObject | undefined): Json[] {
   if (!fields) return []
   const { properties = {}, required = [] } = schemaOf(fields)
@@ -66,7 +63,7 @@ const parametersOf = ({ params, query, headers }: Pick<DirectDescription, 'param
   ...parametersIn('header', headers),
 ]
 
-/** Describes the successful response. Each operation has exactly one: generated methods have only one return type. */
+/** Generated methods have only one return type, so each operation has one successful response. */
 function success({ operationId, method, etag, status = 200, answer }: Route, changes: boolean): Json {
   const common = {
     'X-Request-Id': header('RequestId'),
@@ -95,24 +92,17 @@ function head({ operationId, tag, summary, description, deprecated }: Descriptio
   return { operationId, tags: [tag], summary, ...(text && { description: text }), ...(deprecated && { deprecated }) }
 }
 
-/**
- * Describes a request body in one media type: multipart for routes that accept files, JSON for all others. The service
- * accepts other encodings too, but openapi-python-client sends a body once in each described media type.
- */
+/** Describes one media type, although the service accepts more: openapi-python-client sends a body once in each of them. */
 function describeBody({ body, listAs, files = [], operationId }: Route): Json {
   if (!body) return {}
   const { name, body: whole } = bodyOf(body)
   const required = whole.required?.length ? { required: true } : {}
-  if (files.length > 0) {
-    return {
-      requestBody: { ...required, content: { 'multipart/form-data': { schema: add(name, formBodyOf(whole)) } } },
-    }
-  }
+  const requestBody = (content: Json) => ({ requestBody: { ...required, content } })
+  if (files.length > 0) return requestBody({ 'multipart/form-data': { schema: add(name, formBodyOf(whole)) } })
   const json = jsonBodyOf(whole)
   // Some generators produce code that does not compile for a body that is "a list or an object".
   const list = listAs === undefined ? undefined : json.properties?.[listAs]
-  const content = { schema: list ?? add(name, json), ...exampleOf(operationId, 'request') }
-  return { requestBody: { ...required, content: { [JSON_TYPE]: content } } }
+  return requestBody({ [JSON_TYPE]: { schema: list ?? add(name, json), ...exampleOf(operationId, 'request') } })
 }
 
 const webhookTools = { schemaOf, parametersIn, exampleOf: (id: string) => exampleOf(id, 'request') }
@@ -134,7 +124,7 @@ function describeRoute(route: Route): Json {
     ...(route.operationId === 'createNetworkApp' && { callbacks: describeWebhooks(webhookTools) }),
     responses: {
       ...success(route, changes),
-      ...refusals.responsesOf(errorsOfRoute(route, { isOpenToStaleTokens, changes })),
+      ...refusals.responsesOf(errorsOfRoute(route, isOpenToStaleTokens, changes)),
     },
   }
 }
@@ -154,10 +144,11 @@ function describeDirect(
   { ignoresCredentials = false, isOpenToStaleTokens = ignoresCredentials }: DirectRoute,
 ): Json {
   const found = parametersOf(description)
-  const codes = errorsOfDirectRoute(description, { isOpenToStaleTokens })
+  const needsUser = description.access === 'user'
+  const codes = errorsOfDirectRoute(description, { isOpenToStaleTokens, needsUser })
   return {
     ...head(description),
-    security: description.access === 'user' ? [{ token: [] }] : isOpenToStaleTokens ? [] : [{}, { token: [] }],
+    security: needsUser ? [{ token: [] }] : isOpenToStaleTokens ? [] : [{}, { token: [] }],
     ...(found.length > 0 && { parameters: found }),
     responses: { ...directAnswers(description), ...refusals.responsesOf(codes, Object.keys(description.answers)) },
   }

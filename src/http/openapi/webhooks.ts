@@ -33,7 +33,6 @@ const webhooks: Record<string, Webhook> = {
   },
 }
 
-/** Headers of every webhook call, as defined by Standard Webhooks. */
 const headers = z.object({
   'webhook-id': z.string().describe('ID of the event, the same in every attempt. Use it to ignore duplicates.'),
   'webhook-timestamp': z
@@ -48,7 +47,6 @@ const headers = z.object({
   traceparent: z.string().optional().describe('W3C trace context. Sent only if tracing is enabled.'),
 })
 
-/** Effects of the receiver's response, by HTTP status. */
 const responses = {
   '2XX': { description: 'The event is delivered. Annal reads at most 64 KiB of the response body.' },
   410: { description: 'The webhook is disabled until its URL is set again.' },
@@ -64,17 +62,13 @@ const responses = {
 interface Tools {
   schemaOf(schema: z.ZodType): JsonSchema
   parametersIn(place: 'header', fields: z.ZodObject): Record<string, unknown>[]
-  /** Returns the recorded example body of an operation, or an empty object. */
   exampleOf(operationId: string): { example?: unknown }
 }
 
-/** URL of webhook calls: an OpenAPI runtime expression that reads the request that creates the network app. */
+/** An OpenAPI runtime expression that reads the request that creates the network app. */
 export const WEBHOOK_ADDRESS = '{$request.body#/webhook_url}'
 
-/**
- * Describes webhook calls by event type, as callbacks of the operation that creates a network app. For `webhooks` of
- * OpenAPI 3.1, openapi-generator generates classes that do not compile.
- */
+/** Describes webhooks as callbacks: for `webhooks` of OpenAPI 3.1, openapi-generator generates code that does not compile. */
 export function describeWebhooks({ schemaOf, parametersIn, exampleOf }: Tools): Record<string, object> {
   const described = Object.entries(webhooks).map(([type, { operationId, summary, description, body }]) => {
     const content = { schema: schemaOf(body), ...exampleOf(operationId) }
