@@ -21,7 +21,7 @@ import { commitRoutes } from '../modules/commits/commits.rest.ts'
 import { eventRoutes } from '../modules/events/events.rest.ts'
 import { createAssetPage } from '../modules/pages/asset/asset-page.ts'
 import { createDocumentationRoutes, hasDocumentation } from '../modules/pages/documentation.ts'
-import { apiDocsPage, apiDocsScript, homePage } from '../modules/pages/home.ts'
+import { homePage } from '../modules/pages/home.ts'
 import { createLookupPage } from '../modules/pages/lookup/lookup-page.ts'
 import { emailVerificationPage, passwordResetPage } from '../modules/pages/mailed-forms.ts'
 import { type Run, refusalPage } from '../modules/pages/page.ts'
@@ -40,7 +40,7 @@ import { addRawRoute } from './http-server.ts'
 import { findAwayParts } from './probes.ts'
 import { MAX_BODY_BYTES } from './request-body.ts'
 import type { DirectRoute, Route } from './rest/define-route.ts'
-import { createDirectRoutes } from './rest/direct-routes.ts'
+import { createDirectRoutes, presentRefusalPage } from './rest/direct-routes.ts'
 import type { FileParts } from './rest/file-routes.ts'
 import { addRestRoutes } from './rest/rest-handler.ts'
 
@@ -88,9 +88,6 @@ interface RouteOptions {
   /** If false, graphql-js executes every operation, so that tests can compare the responses. Default: true. */
   fastPaths?: boolean
 }
-
-const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
-  refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
 
 export async function createRoutes(app: App, options: RouteOptions) {
   const { context: shared, modules, linkConfig, links } = app
@@ -155,8 +152,6 @@ export async function createRoutes(app: App, options: RouteOptions) {
           hasPlayground: config.graphql.playground,
           hasSchema: config.graphql.introspection,
         }),
-      homeRefusal: presentRefusalPage,
-      docs: { page: apiDocsPage, script: apiDocsScript },
     }),
     ...createModuleRoutes(fileParts),
     ...createDocumentationRoutes(presentRefusalPage),

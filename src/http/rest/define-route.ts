@@ -59,13 +59,9 @@ export interface Description {
   deprecated?: boolean
 }
 
-export type Part = {
-  first?: number | undefined
-  last?: number | undefined
-  after?: string | undefined
-  before?: string | undefined
-  offset?: number | undefined
-  search?: string | undefined
+/** Arguments that select a range of a GraphQL connection. */
+export type Part = { [Name in 'first' | 'last' | 'offset']?: number | undefined } & {
+  [Name in 'after' | 'before' | 'search']?: string | undefined
 }
 
 export interface Connection<Node> {

@@ -5,10 +5,12 @@ import { z } from 'zod'
 import { exportDescription, pictureRoutes, sendExport } from '../../modules/accounts/users.rest.ts'
 import { proofDescription, sendProof } from '../../modules/commits/commits.rest.ts'
 import { streamDescription, streamEvents } from '../../modules/events/events.rest.ts'
-import type { PageAnswer } from '../../modules/pages/page.ts'
+import { apiDocsPage, apiDocsScript } from '../../modules/pages/home.ts'
+import { type PageAnswer, refusalPage } from '../../modules/pages/page.ts'
 import { memoizeAsync } from '../../shared/async.ts'
 import { notFound } from '../../shared/errors.ts'
 import { assertMay } from '../../shared/policy.ts'
+import { statuses } from '../error-status.ts'
 import { corsHeaders, prepareFile, sendJson, sendPage, sendStaticFile } from '../http-server.ts'
 import { createProbes, type ProbeParts, sendProbe } from '../probes.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
@@ -18,20 +20,14 @@ import { createFileRoutes, type FileParts } from './file-routes.ts'
 interface DirectParts extends FileParts, ProbeParts {
   schemaText: (() => string) | null
   homePage: (req: DirectRequest['req']) => PageAnswer
-  docs: DocsPage
-  homeRefusal: NonNullable<DirectRoute['presentRefusal']>
 }
 
-interface DocsPage {
-  page: { headers: Record<string, string>; html: string }
-  script: string
-}
+export const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
+  refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
 
 const openApi = z
   .looseObject({ openapi: z.string().describe('Version of the OpenAPI specification.') })
   .meta({ id: 'Description', description: 'An OpenAPI document.' })
-
-const loadOnce = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
 
 async function loadDocument(): Promise<Buffer> {
   const text = await readFile(new URL('./generated/openapi.json', import.meta.url), 'utf8')
@@ -48,33 +44,35 @@ async function loadScalar(): Promise<Buffer> {
   return rawPayload
 }
 
-function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): DirectRoute[] {
-  const file = (path: string, type: string, headers: object, loadBytes: () => Promise<Buffer>): DirectRoute => {
-    const load = loadOnce(loadBytes)
-    const allHeaders = { 'Content-Type': type, ...headers, 'Cache-Control': 'public, no-cache' }
-    return {
-      ...{ method: 'GET', path, ignoresCredentials: true },
-      handle: async ({ req, res }) => sendStaticFile(req, res, await load(), allHeaders),
-    }
+const file = (path: string, type: string, headers: object, loadBytes: () => Promise<Buffer>): DirectRoute => {
+  const load = memoizeAsync(async () => prepareFile(await loadBytes()))
+  const allHeaders = { 'Content-Type': type, ...headers, 'Cache-Control': 'public, no-cache' }
+  return {
+    ...{ method: 'GET', path, ignoresCredentials: true },
+    handle: async ({ req, res }) => sendStaticFile(req, res, await load(), allHeaders),
   }
-  const html = 'text/html; charset=utf-8'
-  const javascript = 'text/javascript; charset=utf-8'
-  return [
-    {
-      ...file('/api/v3/openapi.json', 'application/json', corsHeaders, loadDocument),
-      description: {
-        ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody', summary: 'Read the OpenAPI document' },
-        answers: {
-          200: { description: 'OpenAPI document.', mediaType: 'application/json', schema: openApi, isVersioned: true },
-          304: { description: 'The document has not changed.', isVersioned: true },
-        },
+}
+
+const html = 'text/html; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
+const docsRoutes: DirectRoute[] = [
+  {
+    ...file('/api/v3/openapi.json', 'application/json', corsHeaders, loadDocument),
+    description: {
+      ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody', summary: 'Read the OpenAPI document' },
+      answers: {
+        200: { description: 'OpenAPI document.', mediaType: 'application/json', schema: openApi, isVersioned: true },
+        304: { description: 'The document has not changed.', isVersioned: true },
       },
     },
-    { ...file('/api/v3/docs', html, docs.page.headers, async () => Buffer.from(docs.page.html)), presentRefusal },
-    file('/api/v3/docs/page.js', javascript, {}, async () => Buffer.from(docs.script)),
-    file('/api/v3/docs/scalar.js', javascript, {}, loadScalar),
-  ]
-}
+  },
+  {
+    ...file('/api/v3/docs', html, apiDocsPage.headers, async () => Buffer.from(apiDocsPage.html)),
+    presentRefusal: presentRefusalPage,
+  },
+  file('/api/v3/docs/page.js', javascript, {}, async () => Buffer.from(apiDocsScript)),
+  file('/api/v3/docs/scalar.js', javascript, {}, loadScalar),
+]
 
 const appInfo = { latest_app_version: '0.0.0', update_urgency: 'low' }
 const appInfoRecord = z
@@ -168,28 +166,25 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     probe('readyz'),
     probe('version'),
     get('/schema.graphql', sendSchema, { ignoresCredentials }),
-    get('/', sendHome, { ignoresCredentials, presentRefusal: parts.homeRefusal }),
+    get('/', sendHome, { ignoresCredentials, presentRefusal: presentRefusalPage }),
     get('/api/v3/events/stream', streamEvents, { description: streamDescription }),
     get('/api/v3/auth/users/me/export', sendExport, { description: exportDescription }),
     // The phone app calls this path without the prefix `/api/v3`.
     get('/auth/users/me/export', sendExport),
     get('/api/v3/assets/:nid/proof', sendProof, { description: proofDescription }),
-    ...createDocsRoutes(parts),
+    ...docsRoutes,
     ...constantRoutes,
     ...pictureRoutes,
     ...createFileRoutes(parts),
   ]
 }
 
-const noPage = { status: 500, headers: {}, html: '' }
 const noParts: DirectParts = {
   missing: async () => [],
   degraded: async () => [],
   version: '',
   schemaText: null,
-  homePage: () => noPage,
-  docs: { page: noPage, script: '' },
-  homeRefusal: () => noPage,
+  homePage: () => ({ status: 500, headers: {}, html: '' }),
   publicDocuments: new Set(),
   links: { verify: () => undefined },
   gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
