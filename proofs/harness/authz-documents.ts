@@ -15,7 +15,8 @@ import {
   isScalarType,
   parse,
 } from 'graphql'
-import { answerLimits, createCostOf } from '../../src/graphql/limits/document-cost.ts'
+import { createCostOf } from '../../src/graphql/execute.ts'
+import { answerLimits } from '../../src/graphql/limits/document-cost.ts'
 import { type Asked, cursors, inputValues, nodeIds } from './authz-values.ts'
 
 /** One way to call a field of a root type. */

@@ -1,7 +1,8 @@
 /** The most expensive requests that the limits allow: each list with the maximum page size and the largest rows. */
 
 import { type GraphQLSchema, getOperationAST, parse } from 'graphql'
-import { answerLimits, createCostOf } from '../../src/graphql/limits/document-cost.ts'
+import { createCostOf } from '../../src/graphql/execute.ts'
+import { answerLimits } from '../../src/graphql/limits/document-cost.ts'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 import { schema } from '../../test/support/full-api.ts'
 

@@ -1,5 +1,5 @@
 /** The schema builder with its plugins, scalars and defaults. Each type is defined in its own file. */
-import SchemaBuilder, { type ObjectRef } from '@pothos/core'
+import SchemaBuilder, { BasePlugin, type ObjectRef, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import {
@@ -24,8 +24,7 @@ import { authenticationFailed } from '../shared/errors.ts'
 import { canonicalNid, type IdPrefix, toId } from '../shared/ids.ts'
 import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../shared/input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../shared/money.ts'
-import { readFieldPlugin } from './fast-path/compilable-fields.ts'
-import { answerLimits, characters, rootFieldsOf, sizesPlugin } from './limits/document-cost.ts'
+import { answerLimits, characters, documentedArguments, rootFieldsOf } from './limits/document-cost.ts'
 import { documentLimits } from './limits/document-limits.ts'
 import { ScalarRefusal } from './mask-error.ts'
 
@@ -42,6 +41,24 @@ type Scalars = {
 
 const datamodel = getDatamodel()
 
+/** Documents page sizes, and stores each field's resolver without plugin wrappers for the compiler. */
+class FieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const args = documentedArguments(config as never) as typeof config.args
+    return { ...config, args, extensions: { ...config.extensions, ownResolver: config.resolve } }
+  }
+}
+
+declare global {
+  export namespace PothosSchemaTypes {
+    interface Plugins<Types extends SchemaTypes> {
+      fields: FieldsPlugin<Types>
+    }
+  }
+}
+
+SchemaBuilder.registerPlugin('fields', FieldsPlugin)
+
 /** The GraphQL schema builder. Each file that defines types or fields adds them to this builder. */
 export const builder = new SchemaBuilder<{
   Context: Context
@@ -52,7 +69,7 @@ export const builder = new SchemaBuilder<{
   DefaultEdgesNullability: { list: false; items: false }
   DefaultNodeNullability: false
 }>({
-  plugins: [PrismaPlugin, RelayPlugin, sizesPlugin, readFieldPlugin],
+  plugins: [PrismaPlugin, RelayPlugin, 'fields'],
   defaultFieldNullability: false,
   prisma: {
     // The plugin gets compiled reads instead of a Prisma client (decision 2). It uses only the methods of

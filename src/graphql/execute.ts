@@ -5,6 +5,7 @@ import {
   execute as executeByField,
   type GraphQLSchema,
   getOperationAST,
+  Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql'
@@ -16,7 +17,7 @@ import { rateLimitKey, rateLimitKeys, type Semaphore } from '../shared/limiters.
 import type { Actor } from '../shared/policy.ts'
 import type { Tracer } from '../telemetry/telemetry-types.ts'
 import { type CompiledOperation, compileOperation } from './fast-path/compile-operation.ts'
-import { createCostOf, type DocumentCost, LARGE_ANSWER } from './limits/document-cost.ts'
+import { type DocumentCost, LARGE_ANSWER, measureDocument } from './limits/document-cost.ts'
 import { maskError, refusedFields } from './mask-error.ts'
 
 /** The cost of an operation and its caller. */
@@ -55,6 +56,33 @@ type Admit = <T>(
   operation: { document: DocumentNode; variables: Record<string, unknown>; actor: Actor },
   run: () => Promise<T>,
 ) => Promise<T>
+
+/**
+ * Creates a function that returns the cost of an operation of a valid document. Without variables in page arguments,
+ * it is computed once per document. The function throws VALIDATION_FAILED for an invalid page size.
+ */
+export function createCostOf(schema: GraphQLSchema) {
+  const known = new WeakMap<OperationDefinitionNode, DocumentCost>()
+
+  return (
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    given: Readonly<Record<string, unknown>> = {},
+  ): DocumentCost => {
+    const found = known.get(operation)
+    if (found) return found
+    let isFixed = true
+    const cost = measureDocument(schema, document, operation, (name) => {
+      isFixed = false
+      if (Object.hasOwn(given, name)) return given[name]
+      const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)
+      const value = definition?.defaultValue
+      return value?.kind === Kind.INT ? Number(value.value) : undefined
+    })
+    if (isFixed) known.set(operation, cost)
+    return cost
+  }
+}
 
 /** Creates the admission control for operations of REST routes and pages. */
 export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit {

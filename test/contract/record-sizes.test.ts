@@ -1,6 +1,6 @@
 import { getOperationAST } from 'graphql'
 import { expect, it } from 'vitest'
-import { createCostOf } from '../../src/graphql/limits/document-cost.ts'
+import { createCostOf } from '../../src/graphql/execute.ts'
 import { routes, schema } from '../support/full-api.ts'
 
 const MAX_RECORD_BYTES = 1_000_000

@@ -1,49 +1,68 @@
 /**
- * Marks the fields that can be compiled. `t.read` declares a field like `t.prismaField` and stores its resolver for
- * the compiler. `showing` does the same for mutations.
+ * The parts of the schema that the compiler reads. `t.read` declares a field like `t.prismaField` and stores its
+ * resolver for the compiler. `showing` does the same for mutations.
  */
-import SchemaBuilder, {
-  BasePlugin,
-  type FieldKind,
-  type PothosOutputFieldConfig,
-  RootFieldBuilder,
-  type SchemaTypes,
-} from '@pothos/core'
+import { type FieldKind, RootFieldBuilder, type SchemaTypes } from '@pothos/core'
 import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { GraphQLField, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql'
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isAbstractType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql'
 import type { Context } from '../../context.ts'
+import type { Fragments } from '../limits/document-cost.ts'
+
+/** Symbol that is thrown for operations and values without a compiled form. graphql-js executes them instead. */
+export const notCompilable = Symbol('notCompilable')
+
+/** Columns and relations to read, as a Prisma `select`. A selection inside another selection is never changed. */
+export type Selection = Record<string, unknown>
 
 /** A resolver as written in the schema, without the wrappers of Pothos plugins. */
-export type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>
+type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>
 
 export type Read = (query: object, parent: unknown, args: unknown, context: Context) => unknown
 
-interface FieldExtensions {
+type SelectFunction = (
+  args: object,
+  context: Context,
+  nested: (query: unknown) => object,
+  names: () => ReadonlySet<string>,
+) => { select: Selection } | null | PromiseLike<unknown>
+
+/** Extensions that the builder and Pothos add to types and fields. */
+interface Extensions {
+  /** Pothos' wrappers around this resolver load missing columns and depend on the response path. */
   ownResolver?: OwnResolver
+  /** Set for a field that was declared with `t.read`. */
   read?: Read
+  pothosPrismaModel?: string
+  pothosPrismaTypeSelection?: { select?: Selection }
+  pothosPrismaRelationField?: { name: string }
+  pothosPrismaSelect?: Selection | SelectFunction
 }
 
-const extensionsOf = ({ extensions }: GraphQLField<unknown, unknown>) => extensions as FieldExtensions
+export const extensionsOf = ({ extensions }: { extensions: unknown }) => extensions as Extensions
 
-/** Returns a field's resolver without plugin wrappers. They load missing columns and depend on the response path. */
-export const ownResolverOf = (field: GraphQLField<unknown, unknown>) => extensionsOf(field).ownResolver
+export const isModel = (type: GraphQLObjectType) => extensionsOf(type).pothosPrismaModel !== undefined
 
-/** Returns the read of a field, or undefined if it was not declared with `t.read`. */
-export const readOf = (field: GraphQLField<unknown, unknown>) => extensionsOf(field).read
-
-export const readFieldPlugin = 'readField' as const
-
-class ReadFieldPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    return { ...config, extensions: { ...config.extensions, ownResolver: config.resolve } }
-  }
+/** Returns the columns that every row of the type has. Throws `notCompilable` if the type does not declare them. */
+export function columnsOf(type: GraphQLObjectType): Selection {
+  const { select } = extensionsOf(type).pothosPrismaTypeSelection ?? {}
+  if (!select) throw notCompilable
+  return select
 }
 
 declare global {
   export namespace PothosSchemaTypes {
-    interface Plugins<Types extends SchemaTypes> {
-      readField: ReadFieldPlugin<Types>
-    }
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
       /** Declares a field like `prismaField`. The resolver may only read, without its parent and `info`. */
       read: RootFieldBuilder<Types, ParentShape, Kind>['prismaField']
@@ -57,13 +76,11 @@ fields.read = function read(options) {
   return this.prismaField({ ...options, extensions: { ...extensions, read: resolve } } as typeof options)
 }
 
-SchemaBuilder.registerPlugin(readFieldPlugin, ReadFieldPlugin)
-
 /** Prisma arguments for the object in the payload of a mutation. */
 export type ShownQuery = ReturnType<typeof queryFromInfo<undefined, undefined, false>>
 
 /** Resolver of a mutation. `query` returns the Prisma arguments for the object in its payload. */
-export type PayloadResolver<Args, Payload> = (query: () => ShownQuery, args: Args, context: Context) => Payload
+type PayloadResolver<Args, Payload> = (query: () => ShownQuery, args: Args, context: Context) => Payload
 
 /** The parts of a resolver that `showing` created. */
 export interface PayloadMutation {
@@ -72,7 +89,7 @@ export interface PayloadMutation {
   resolve: PayloadResolver<unknown, unknown>
 }
 
-const known = new WeakMap<OwnResolver, PayloadMutation>()
+const payloadMutations = new WeakMap<object, PayloadMutation>()
 
 /** Returns the Prisma arguments for the object in the payload. The executor uses the same arguments for its fields. */
 export const payloadQuery = (context: Context, info: GraphQLResolveInfo, shown: string | undefined): ShownQuery =>
@@ -82,9 +99,65 @@ export const payloadQuery = (context: Context, info: GraphQLResolveInfo, shown: 
 export function showing<Args, Payload>(shown: string | undefined, resolve: PayloadResolver<Args, Payload>) {
   const resolver = (_root: unknown, args: Args, context: Context, info: GraphQLResolveInfo) =>
     resolve(() => payloadQuery(context, info, shown), args, context)
-  known.set(resolver as OwnResolver, { shown, resolve: resolve as PayloadResolver<unknown, unknown> })
+  payloadMutations.set(resolver, { shown, resolve: resolve as PayloadMutation['resolve'] })
   return resolver
 }
 
-/** Returns the parts of a resolver that `showing` created, or undefined for other resolvers. */
-export const payloadMutationOf = (resolver: OwnResolver): PayloadMutation | undefined => known.get(resolver)
+/** Returns the resolver of a mutation. Throws `notCompilable` if it depends on the path in the response. */
+export function payloadMutationOf(field: GraphQLField<unknown, unknown>): PayloadMutation {
+  const { ownResolver: resolver } = extensionsOf(field)
+  const found = resolver && payloadMutations.get(resolver)
+  if (found) return found
+  if (!resolver || resolver.length > 3) throw notCompilable
+  return {
+    shown: undefined,
+    resolve: (_query, args, context) => resolver(undefined, args as never, context, undefined as never),
+  }
+}
+
+/** The operation that is compiled. `slots` counts the values that each request computes once. */
+export interface CompileContext {
+  readonly schema: GraphQLSchema
+  readonly fragments: Fragments
+  readonly document: DocumentNode
+  readonly operation: OperationDefinitionNode
+  slots: number
+}
+
+/**
+ * Collects the fields that `nodes` select for an object of this type, including fragments. Throws `notCompilable` for
+ * directives and unknown fragments.
+ */
+export function collectFields(
+  { schema, fragments }: CompileContext,
+  type: GraphQLObjectType,
+  nodes: readonly Pick<FieldNode, 'selectionSet'>[],
+): ReadonlyMap<string, FieldNode[]> {
+  const collected = new Map<string, FieldNode[]>()
+  const seen = new Set<string>()
+  const isOf = (name: string | undefined) => {
+    const condition = name === undefined ? type : schema.getType(name)
+    return condition === type || (isAbstractType(condition) && schema.isSubType(condition, type))
+  }
+  const collect = ({ selections }: SelectionSetNode) => {
+    for (const node of selections) {
+      if (node.directives?.length) throw notCompilable
+      if (node.kind === Kind.FIELD) {
+        const key = (node.alias ?? node.name).value
+        collected.set(key, [...(collected.get(key) ?? []), node])
+        continue
+      }
+      if (node.kind === Kind.FRAGMENT_SPREAD) {
+        if (seen.has(node.name.value)) continue
+        seen.add(node.name.value)
+      }
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value)
+      if (!fragment) throw notCompilable
+      if (isOf(fragment.typeCondition?.name.value)) collect(fragment.selectionSet)
+    }
+  }
+  for (const { selectionSet } of nodes) if (selectionSet) collect(selectionSet)
+  // An object literal cannot have a property `__proto__`.
+  if (collected.has('__proto__')) throw notCompilable
+  return collected
+}

@@ -1,45 +1,337 @@
+/** Compiles an operation once per document. Each request then only runs one read or mutation, and field resolvers. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   type DocumentNode,
+  defaultFieldResolver,
   type ExecutionResult,
   execute,
   type FieldNode,
   type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  GraphQLString,
+  getArgumentValues,
   getNamedType,
   getVariableValues,
   isLeafType,
+  isListType,
   isNonNullType,
   isObjectType,
+  Kind,
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
+  type ValueNode,
+  type VariableValues,
 } from 'graphql'
 import type { Context } from '../../context.ts'
 import { fragmentsOf, isTypename } from '../limits/document-cost.ts'
 import {
-  ownResolverOf,
-  type PayloadMutation,
-  payloadMutationOf,
-  payloadQuery,
-  readOf,
-  type ShownQuery,
-} from './compilable-fields.ts'
-import {
   type CompileContext,
-  type CompiledField,
-  type CompiledObject,
   collectFields,
   columnsOf,
-  compileArguments,
-  compileObject,
-  compileValue,
-  type ExecutionState,
+  extensionsOf,
   isModel,
   notCompilable,
+  payloadMutationOf,
+  payloadQuery,
+  type Read,
   type Selection,
-  undefinedIfThrown,
-} from './compile-object.ts'
+  type ShownQuery,
+} from './compilable-fields.ts'
+
+/** State of one request for a compiled operation. */
+interface ExecutionState {
+  readonly context: Context
+  readonly variables: VariableValues
+  readonly slots: unknown[]
+  /** One promise per asynchronous value: true if it succeeded. No promise rejects, because it may have no handler. */
+  readonly pending: Promise<boolean>[]
+}
+
+type Resolve = (row: unknown, state: ExecutionState) => unknown
+type Select = (selection: Selection, state: ExecutionState) => void
+
+interface CompiledObject {
+  /** True if the object is a database row, or contains rows that only its own field can read. */
+  readonly isOfRows: boolean
+  readonly fields: readonly CompiledField[]
+  readonly select: Select
+  /** Converts a row to the response object. Throws errors of resolvers, and `notCompilable` for a forbidden null. */
+  complete(row: unknown, state: ExecutionState): Record<string, unknown>
+}
+
+interface CompiledField extends Pick<CompiledObject, 'select' | 'isOfRows'> {
+  /** Name of the field in the response. `name` is the field's name in the schema. */
+  key: string
+  name: string
+  /** Named type of the field, without list and non-null wrappers. */
+  type: GraphQLNamedType
+  resolve: Resolve
+  finish: Resolve
+}
+
+const undefinedIfThrown = <T>(work: () => T): T | undefined => {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+const nestedOf = (wanted: unknown): Selection | undefined => {
+  if (typeof wanted !== 'object' || wanted === null || !('select' in wanted)) return undefined
+  return Object.keys(wanted).length === 1 ? (wanted.select as Selection) : undefined
+}
+
+function combine(first: unknown, second: unknown): unknown {
+  const both = [nestedOf(first), nestedOf(second)] as const
+  if (both[0] && both[1]) {
+    const select = { ...both[0] }
+    addSelection(select, both[1])
+    return { select }
+  }
+  // One Prisma query cannot read the same relation with two different selections.
+  if (!isDeepStrictEqual(first, second)) throw notCompilable
+  return first
+}
+
+/** Adds `added` to `selection`. Throws `notCompilable` if both select one relation in different ways. */
+function addSelection(selection: Selection, added: Selection): void {
+  for (const [name, wanted] of Object.entries(added)) {
+    if (!wanted) continue
+    selection[name] = selection[name] === undefined ? wanted : combine(selection[name], wanted)
+  }
+}
+
+const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+
+const hasVariable = (node: ValueNode): boolean =>
+  node.kind === Kind.VARIABLE ||
+  (node.kind === Kind.LIST && node.values.some(hasVariable)) ||
+  (node.kind === Kind.OBJECT && node.fields.some(({ value }) => hasVariable(value)))
+
+/** Returns a function that computes a value once per request. */
+function oncePerRequest<T>(compiling: CompileContext, compute: (state: ExecutionState) => T) {
+  const slot = compiling.slots++
+  return (state: ExecutionState) => {
+    state.slots[slot] ??= compute(state)
+    return state.slots[slot] as T
+  }
+}
+
+/** Returns a function that computes a field's arguments: once per request, or once per document without variables. */
+function compileArguments(compiling: CompileContext, field: GraphQLField<unknown, unknown>, node: FieldNode) {
+  if (node.arguments?.some(({ value }) => hasVariable(value)))
+    return oncePerRequest(compiling, ({ variables }): object => getArgumentValues(field, node, variables))
+  const args: object = getArgumentValues(field, node)
+  return () => args
+}
+
+/** Compiles the conversion of a resolved value to a response value. It throws `notCompilable` for an invalid value. */
+function compileValue(type: GraphQLOutputType, object: CompiledObject | undefined): Resolve {
+  if (isNonNullType(type)) {
+    const finish = compileValue(type.ofType, object)
+    return (value, state) => {
+      const finished = finish(value, state)
+      if (finished === null) throw notCompilable
+      return finished
+    }
+  }
+  if (isListType(type)) {
+    const finish = compileValue(type.ofType, object)
+    return (value, state) => {
+      if (value === null || value === undefined) return null
+      if (!Array.isArray(value)) throw notCompilable
+      return value.map((item) => finish(item, state))
+    }
+  }
+  if (isLeafType(type)) {
+    return (value) => {
+      if (value === null || value === undefined) return null
+      const text = type.serialize(value)
+      if (text === null || text === undefined) throw notCompilable
+      return text
+    }
+  }
+  if (!object) throw notCompilable
+  return (value, state) => (value === null || value === undefined ? null : object.complete(value, state))
+}
+
+function compileObject(
+  compiling: CompileContext,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+): CompiledObject {
+  const collected = collectFields(compiling, type, nodes)
+  const fields = [...collected].map(([key, selected]) => compileField(compiling, type, key, selected))
+  const columns = isModel(type) ? columnsOf(type) : {}
+  return {
+    isOfRows: isModel(type) || fields.some(({ isOfRows }) => isOfRows),
+    fields,
+    select(selection, state) {
+      addSelection(selection, columns)
+      for (const { select } of fields) select(selection, state)
+    },
+    complete(row, state) {
+      const object: Record<string, unknown> = {}
+      for (const { key, resolve, finish } of fields) {
+        const value = resolve(row, state)
+        if (!isPromise(value)) {
+          object[key] = finish(value, state)
+          continue
+        }
+        // Reserves the field's position in the object.
+        object[key] = undefined
+        const settle = (settled: unknown) => {
+          object[key] = finish(settled, state)
+          return true
+        }
+        const settled = Promise.resolve(value).then(settle)
+        state.pending.push(settled.catch(() => false))
+      }
+      return object
+    },
+  }
+}
+
+const selectNothing: Select = () => undefined
+
+function compileField(
+  compiling: CompileContext,
+  parent: GraphQLObjectType,
+  key: string,
+  nodes: FieldNode[],
+): CompiledField {
+  const [node] = nodes as [FieldNode]
+  const name = node.name.value
+  if (isTypename(node)) {
+    const resolve = () => parent.name
+    return { key, name, type: GraphQLString, isOfRows: false, select: selectNothing, resolve, finish: resolve }
+  }
+  const field = parent.getFields()[name]
+  if (!field) throw notCompilable
+  const type = getNamedType(field.type)
+  const object = isObjectType(type) ? compileObject(compiling, type, nodes) : undefined
+  const common = { key, name, type, finish: compileValue(field.type, object), isOfRows: object?.isOfRows ?? false }
+  const argsOf = compileArguments(compiling, field, node)
+  const facts: FieldFacts = { compiling, parent, field, nodes, object, argsOf }
+  const { read, pothosPrismaRelationField: relation } = extensionsOf(field)
+  if (read && object) return { ...common, isOfRows: false, ...compileOwnRead(facts, object, read) }
+  if (relation && isObjectType(type) && !isModel(type)) return { ...common, ...compileConnection(facts, relation.name) }
+  const resolve: Resolve = relation ? (row) => (row as Selection)[relation.name] : compileResolver(facts)
+  return { ...common, select: compileSelect(facts), resolve }
+}
+
+interface FieldFacts {
+  compiling: CompileContext
+  parent: GraphQLObjectType
+  field: GraphQLField<unknown, unknown>
+  nodes: readonly FieldNode[]
+  object: CompiledObject | undefined
+  argsOf: ReturnType<typeof compileArguments>
+}
+
+function compileResolver({ field, argsOf }: FieldFacts): Resolve {
+  const { ownResolver: resolver = defaultFieldResolver } = extensionsOf(field)
+  if (resolver === defaultFieldResolver) return (row) => (row as Selection)[field.name]
+  // A resolver with the parameter `info` may depend on the path in the response.
+  if (resolver.length > 3) throw notCompilable
+  return (row, state) => resolver(row, argsOf(state) as never, state.context, undefined as never)
+}
+
+/** Returns the names of the fields that are selected below a field. */
+const namesBelow = ({ object }: FieldFacts) => new Set(object?.fields.map(({ name }) => name))
+
+function compileSelect(facts: FieldFacts): Select {
+  const { parent, field, object, argsOf } = facts
+  const wanted = extensionsOf(field).pothosPrismaSelect
+  if (typeof wanted !== 'function') {
+    // A field of a connection type reads its own rows. Other rows come from a resolver without access to the selection.
+    if (object?.isOfRows && (wanted || isModel(parent))) throw notCompilable
+    if (wanted) return (selection) => addSelection(selection, wanted)
+    return object?.select ?? selectNothing
+  }
+  const names = namesBelow(facts)
+  const namesOf = () => names
+  return (selection, state) => {
+    let isNested = false
+    const nested = (query: unknown) => {
+      isNested = true
+      const select: Selection = {}
+      object?.select(select, state)
+      return { ...(query as object), select }
+    }
+    const made = wanted(argsOf(state), state.context, nested, namesOf)
+    if (isPromise(made) || (object?.isOfRows && !isNested)) throw notCompilable
+    if (made) addSelection(selection, made.select)
+  }
+}
+
+/** Compiles a nested field that runs its own query. The query selects the same fields for each row. */
+function compileOwnRead(
+  { compiling, field, argsOf }: FieldFacts,
+  object: CompiledObject,
+  read: Read,
+): Pick<CompiledField, 'select' | 'resolve'> {
+  if (extensionsOf(field).pothosPrismaSelect) throw notCompilable
+  const queryOf = oncePerRequest(compiling, (state) => {
+    const select: Selection = {}
+    object.select(select, state)
+    return { select }
+  })
+  return {
+    select: (_selection, state) => void queryOf(state),
+    resolve: (row, state) => read(queryOf(state), row, argsOf(state), state.context),
+  }
+}
+
+/** Compiles a page of related rows. Pothos creates the connection if the document selects cursors or `pageInfo`. */
+function compileConnection(facts: FieldFacts, relation: string): Pick<CompiledField, 'select' | 'resolve'> {
+  const { compiling, parent, field, nodes, argsOf } = facts
+  const { schema, operation, fragments } = compiling
+  const select = compileSelect(facts)
+  const { ownResolver } = extensionsOf(field)
+  if (!ownResolver) throw notCompilable
+  const names = namesBelow(facts)
+  if (names.has('nodes') && [...names].every((name) => name === 'nodes' || name === '__typename')) {
+    const slot = compiling.slots++
+    return {
+      select(selection, state) {
+        select(selection, state)
+        state.slots[slot] = (selection[relation] as { take: number }).take
+      },
+      resolve: (row, { slots }) => ({
+        edges: pageOf((row as Record<string, unknown[]>)[relation]!, slots[slot] as number),
+      }),
+    }
+  }
+  // Pothos searches these nodes for the selected fields.
+  const infoOf = oncePerRequest(compiling, ({ variables }) => ({
+    fieldName: field.name,
+    fieldNodes: nodes,
+    returnType: field.type as GraphQLResolveInfo['returnType'],
+    parentType: parent,
+    schema,
+    operation,
+    fragments: Object.fromEntries(fragments),
+    variableValues: variables,
+  }))
+  const resolve: Resolve = (row, state) =>
+    ownResolver(row, argsOf(state) as never, state.context, infoOf(state) as unknown as GraphQLResolveInfo)
+  return { select, resolve }
+}
+
+/** Removes the extra row that shows whether more rows follow. In a backward page, it is the first row. */
+function pageOf(rows: unknown[], take: number): { node: unknown }[] {
+  const edges = rows.map((node) => ({ node }))
+  if (rows.length === Math.abs(take)) edges.splice(take < 0 ? 0 : -1, 1)
+  return edges
+}
 
 type Variables = Readonly<Record<string, unknown>>
 
@@ -107,7 +399,7 @@ function executionOf(root: RootField, { object, prepare, recover }: Execution): 
 /** Compiles a query with one read. Throws `notCompilable`. */
 function compileRead(root: RootField): CompiledOperation {
   const { compiling, nodes, field } = root
-  const read = readOf(field)
+  const { read } = extensionsOf(field)
   const named = getNamedType(field.type)
   if (!read || !isObjectType(named)) throw notCompilable
   const argsOf = compileArguments(compiling, field, nodes[0]!)
@@ -121,17 +413,6 @@ function compileRead(root: RootField): CompiledOperation {
       return () => read({ select }, undefined, args, state.context)
     },
   })
-}
-
-/** Returns the resolver of a mutation. Throws `notCompilable` if it depends on the path in the response. */
-function changeOf(field: GraphQLField<unknown, unknown>): PayloadMutation {
-  const resolver = ownResolverOf(field)
-  const made = resolver && payloadMutationOf(resolver)
-  if (made) return made
-  if (!resolver || resolver.length > 3) throw notCompilable
-  const resolve: PayloadMutation['resolve'] = (_query, args, context) =>
-    resolver(undefined, args, context, undefined as never)
-  return { shown: undefined, resolve }
 }
 
 /** Throws `notCompilable` if the selection needs more than the columns that every row of the type has. */
@@ -163,7 +444,7 @@ function compileMutation(root: RootField): CompiledOperation {
   const named = getNamedType(field.type)
   const isPayload = isObjectType(named) && !isModel(named)
   if (!isPayload && !isLeafType(named)) throw notCompilable
-  const { shown, resolve } = changeOf(field)
+  const { shown, resolve } = payloadMutationOf(field)
   const argsOf = compileArguments(compiling, field, nodes[0]!)
   const object = isPayload ? compileObject(compiling, named, nodes) : undefined
   return executionOf(root, {

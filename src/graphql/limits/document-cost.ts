@@ -1,6 +1,5 @@
 /** Computes the maximum number of values and bytes of a response from the sizes that fields declare. */
-import type { SchemaTypes } from '@pothos/core'
-import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig } from '@pothos/core'
+import type { PothosOutputFieldConfig, SchemaTypes } from '@pothos/core'
 import {
   type DocumentNode,
   type FieldNode,
@@ -74,33 +73,20 @@ export const sizeOf = ({ extensions }: { extensions?: unknown }): Size =>
 const pageArguments = new Set(['first', 'last', 'limit'])
 const grouped = new Intl.NumberFormat('en-US')
 
+type OutputFieldConfig = PothosOutputFieldConfig<SchemaTypes>
+
 /** Documents page sizes in arguments. `first` has no default: requests with only `last` would then contain both. */
-class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const { page } = sizeOf(config)
-    if (!page) return config
-    const args = { ...config.args }
-    for (const [name, arg] of Object.entries(args)) {
-      if (!pageArguments.has(name)) continue
-      const defaultText = name === 'first' ? ` Default: ${page.defaultSize}.` : ''
-      const description = `${arg.description}${defaultText} Maximum: ${grouped.format(page.maxSize)}.`
-      args[name] = { ...arg, description, ...(name === 'limit' && { defaultValue: page.defaultSize }) }
-    }
-    return { ...config, args }
-  }
+export function documentedArguments(config: OutputFieldConfig): OutputFieldConfig['args'] {
+  const { page } = sizeOf(config)
+  if (!page) return config.args
+  const entries = Object.entries(config.args).map(([name, arg]): [string, typeof arg] => {
+    if (!pageArguments.has(name)) return [name, arg]
+    const defaultText = name === 'first' ? ` Default: ${page.defaultSize}.` : ''
+    const description = `${arg.description}${defaultText} Maximum: ${grouped.format(page.maxSize)}.`
+    return [name, { ...arg, description, ...(name === 'limit' && { defaultValue: page.defaultSize }) }]
+  })
+  return Object.fromEntries(entries)
 }
-
-export const sizesPlugin = 'sizes' as const
-
-declare global {
-  export namespace PothosSchemaTypes {
-    interface Plugins<Types extends SchemaTypes> {
-      sizes: SizesPlugin<Types>
-    }
-  }
-}
-
-SchemaBuilder.registerPlugin(sizesPlugin, SizesPlugin)
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
@@ -127,8 +113,6 @@ export function rootFieldsOf(document: DocumentNode, { selectionSet }: Operation
     })
   return collect(selectionSet)
 }
-
-type Variables = Readonly<Record<string, unknown>>
 
 /** Number of values that a field with its own SQL statement counts as. */
 const STATEMENT = 10
@@ -159,7 +143,7 @@ const sum = (parts: readonly Sum[], times = 1): Sum => ({
 const isList = ({ type }: GraphQLField<unknown, unknown>) => isListType(getNullableType(type))
 
 /** Computes the cost of an operation. Calls `readVariable` for each variable in the page arguments. */
-function measure(
+export function measureDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -221,29 +205,6 @@ function measure(
   const { values, bytes } = ofSelections(operation.selectionSet, root, undefined)
   const rootFields = rootFieldsOf(document, operation).length
   return { values: values + (operation.operation === 'query' ? 0 : STATEMENT), bytes, rootFields }
-}
-
-/**
- * Creates a function that returns the cost of an operation of a valid document. Without variables in page arguments,
- * it is computed once per document. The function throws VALIDATION_FAILED for an invalid page size.
- */
-export function createCostOf(schema: GraphQLSchema) {
-  const known = new WeakMap<OperationDefinitionNode, DocumentCost>()
-
-  return (document: DocumentNode, operation: OperationDefinitionNode, given: Variables = {}): DocumentCost => {
-    const found = known.get(operation)
-    if (found) return found
-    let isFixed = true
-    const cost = measure(schema, document, operation, (name) => {
-      isFixed = false
-      if (Object.hasOwn(given, name)) return given[name]
-      const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)
-      const value = definition?.defaultValue
-      return value?.kind === Kind.INT ? Number(value.value) : undefined
-    })
-    if (isFixed) known.set(operation, cost)
-    return cost
-  }
 }
 
 type PageArguments = Partial<Record<'first' | 'last' | 'limit' | 'offset', unknown>>

@@ -18,9 +18,9 @@ import {
 } from 'graphql'
 import { Upload } from 'graphql-upload-ts'
 import { assertVariables, MAX_JSON_DEPTH, textProblem } from '../../shared/input.ts'
+import { createCostOf } from '../execute.ts'
 import {
   answerLimits,
-  createCostOf,
   type DocumentCost,
   fragmentsOf,
   isIntrospection,
