@@ -20,7 +20,7 @@ import { deleteRestoredAccounts, forgetKey } from './modules/accounts/delete-acc
 import { sendAccountMail } from './modules/accounts/send-account-mail.ts'
 import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
-import { actionDocuments, actionNids } from './modules/commits/commit-data.ts'
+import { actionDocuments, actionNids } from './modules/commits/commits.ts'
 import { createEventStreams } from './modules/events/event-streams.ts'
 import { createActionArgs } from './modules/store/action-args.ts'
 import { sendOrderMail } from './modules/store/send-order-mail.ts'

@@ -159,7 +159,7 @@ async function listen(server: HttpServer, { roles, port, healthPort, host }: Con
 
 /** Returns the URLs to open in a browser. */
 async function pagesOf({ graphql }: Config, publicUrl: string): Promise<[name: string, url: string][]> {
-  const { hasDocumentation } = await import('./modules/pages/documentation.ts')
+  const { hasDocumentation } = await import('./modules/pages/home.ts')
   return [
     ...(graphql.playground ? [['Playground', `${publicUrl}/graphql`] as [string, string]] : []),
     ['REST', `${publicUrl}/api/v3`],

@@ -3,7 +3,7 @@
  * sells to all of them and buys from all of them.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { ManifestReport } from '../../src/modules/assets/manifest-report.ts'
+import type { ManifestReport } from '../../src/modules/assets/content-credentials.graphql.ts'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 import { webhookSecretContext } from '../../src/modules/store/network-apps.ts'
 import { type IdPrefix, toId } from '../../src/shared/ids.ts'

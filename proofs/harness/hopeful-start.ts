@@ -10,7 +10,7 @@ import { signTransaction } from '../../src/chain/transaction.ts'
 import { findSetting } from '../../src/db/key-value-store.ts'
 import { int, statement, text, timestamp } from '../../src/db/sql.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/embedded/embedded-anvil.ts'
-import { createDescribeCommit } from '../../src/modules/commits/commit-data.ts'
+import { createDescribeCommit } from '../../src/modules/commits/commits.ts'
 import type { Installation } from './installation.ts'
 import { silent } from './parts.ts'
 

@@ -2,9 +2,7 @@
 import './node.ts'
 import '../modules/accounts/users.graphql.ts'
 import '../modules/wallet/wallet.graphql.ts'
-import '../modules/commits/commits.graphql.ts'
 import '../modules/assets/assets.graphql.ts'
-import '../modules/commits/asset-versions.graphql.ts'
 import '../modules/store/network-apps.graphql.ts'
 import '../modules/store/api-keys.graphql.ts'
 import '../modules/store/orders.graphql.ts'
@@ -14,7 +12,7 @@ import '../modules/accounts/credentials.graphql.ts'
 import '../modules/audit/audit.graphql.ts'
 import '../modules/events/events.graphql.ts'
 import '../modules/wallet/grants.graphql.ts'
-import '../modules/commits/verification.graphql.ts'
+import '../modules/commits/histories.graphql.ts'
 import '../modules/assets/asset-links.graphql.ts'
 import {
   GraphQLOneOfDirective,

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { encodeCommitData } from '../../src/chain/registry/abi.ts'
 import { identifyingKeys } from '../../src/modules/assets/metadata.ts'
-import type { CommitData } from '../../src/modules/commits/commit-data.ts'
+import type { CommitData } from '../../src/modules/commits/commits.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const documents = globSync(['*.md', '{docs,deploy,proofs,examples}/**/*.md'], {

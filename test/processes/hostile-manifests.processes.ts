@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { reportBounds } from '../../src/modules/assets/manifest-report.ts'
+import { reportBounds } from '../../src/modules/assets/content-credentials.graphql.ts'
 import corpus from '../api/fuzz/manifests.json' with { type: 'json' }
 import { atEnd } from '../support/at-end.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'

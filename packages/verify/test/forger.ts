@@ -3,7 +3,7 @@ import { getCreateAddress, Wallet } from 'ethers'
 import { encodeCommit, encodeCommitData, registryBytecode } from '../../../src/chain/registry/abi.ts'
 import { createRpc, type Rpc } from '../../../src/chain/rpc.ts'
 import { identifyDocument } from '../../../src/files/cids.ts'
-import type { CommitData } from '../../../src/modules/commits/commit-data.ts'
+import type { CommitData } from '../../../src/modules/commits/commits.ts'
 
 export type Forge = (honest: CommitData) => Partial<CommitData> | string
 

@@ -1,7 +1,7 @@
 /** Altered data on the chain, at a node or at a gateway is reported where it occurs, and the history is never accepted. */
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { CommitData } from '../../../src/modules/commits/commit-data.ts'
+import type { CommitData } from '../../../src/modules/commits/commits.ts'
 import { annalVerify } from '../../../test/support/annal-verify.ts'
 import { atEnd } from '../../../test/support/at-end.ts'
 import { relayKeys, startChain, type TestChain } from '../../../test/support/chain/anvil.ts'

@@ -1,7 +1,7 @@
 /** Encodes and decodes the calls and events of the registry contract. */
 import { Interface, id } from 'ethers'
 import { z } from 'zod'
-import type { CommitData } from '../../modules/commits/commit-data.ts'
+import type { CommitData } from '../../modules/commits/commits.ts'
 import artefact from '../registry.json' with { type: 'json' }
 
 const registry = new Interface(artefact.abi)

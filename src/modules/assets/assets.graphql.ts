@@ -1,27 +1,176 @@
-import type { InputFieldsFromShape } from '@pothos/core'
+/** The types `Commit` and `Asset`, and their queries and mutations. */
+import type { FieldMap } from '@pothos/core'
 import { type Context, fileUrl } from '../../context.ts'
-import type { Asset } from '../../db/prisma/client.ts'
-import { builder, type InputFields, maxCostField, omitNullish, shortText, time } from '../../graphql/builder.ts'
+import { builder, omitNullish, optionalText, payloadType, shortText, time } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
-import { characters, jsonBytes, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
+import { characters, jsonBytes, jsonTextBytes, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
 import * as lists from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_COUNTED } from '../../shared/lists.ts'
+import { fromUnits } from '../../shared/money.ts'
 import { owns, visibleAssets } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import { countHistory, readHistory, versionDescription } from '../commits/asset-versions.ts'
-import { CommitConnection, CommitType, describe } from '../commits/commits.graphql.ts'
-import { ContentCredentialsType } from './content-credentials.graphql.ts'
+import { actionNameOf, actionResultOf, countHistory, readHistory } from '../commits/commits.ts'
+import { RegisterAssetInput, RevertAssetInput, UpdateAssetMetadataInput } from './asset-inputs.graphql.ts'
+import { ContentCredentialsType, type ManifestReport } from './content-credentials.graphql.ts'
 import { deleteAsset } from './delete-asset.ts'
 import { countAssets, countRegistrations, getAsset, getOwnAsset, listAssets, lookUpFile } from './find-asset.ts'
-import type { ManifestReport } from './manifest-report.ts'
 import * as metadata from './metadata.ts'
 import { registerAsset } from './register-asset.ts'
 import { revertAsset, updateAsset } from './update-asset.ts'
 
 const { assertCursors, connectionOf, idInputType, listResolvers, offsetArg, orderByArg, searchArg } = lists
-const { customField, inputLengths, mapFields, metadataFields, registrationFields } = metadata
+const { customField, inputLengths, mapFields, metadataFields, registrationFields, treeFields } = metadata
+
+const sizeOf = ({ kind, size }: metadata.MetadataField) => (kind === 'text' ? characters : jsonTextBytes)(size)
+
+/** Returns the options of the output field of a metadata field. */
+export const outputOf = (field: metadata.MetadataField) => ({
+  description: field.description,
+  type: (field.kind === 'flag' ? 'Boolean' : 'String') as 'String',
+  nullable: (field.kind === 'json') as false,
+  ...(field.kind !== 'flag' && sizeOf(field)),
+})
+
+const bytesOf = (fields: Record<string, metadata.MetadataField>) =>
+  Object.values(fields).reduce((sum, field) => sum + (sizeOf(field).extensions.size.bytes ?? 0), customField.size)
+
+/** Maximum size of the changes of a commit, in bytes. */
+export const CHANGES_BYTES = 2 * bytesOf(metadataFields)
+/** Maximum size of an asset tree, in bytes. Its keys that identify the file and the creator have at most 4,000 bytes. */
+export const TREE_BYTES = 4_000 + bytesOf(treeFields)
+
+const CommitStatus = builder.enumType('CommitStatus', {
+  description: "Status of a commit's chain transaction. A chain reorganization moves INCLUDED back to BROADCAST.",
+  values: {
+    PENDING: { description: 'The commit is accepted and paid, but not sent to the chain yet.' },
+    BROADCAST: { description: 'The transaction of the commit is signed and sent to the chain.' },
+    INCLUDED: { description: 'The commit is in a block that does not have enough confirmations yet.' },
+    FINAL: { description: 'The commit is in a block with enough confirmations.' },
+    FAILED: { description: 'The commit can never reach the chain. The charge was refunded.' },
+  } as const,
+})
+
+const relayColumns = { status: true, treeSignature: true, transactionHash: true, blockNumber: true } as const
+const relay = { relay: { select: relayColumns } } as const
+/** Options of fields that are null until the relay has set their values. */
+const ofRelay = { nullable: true, select: relay } as const
+const ofCost = { nullable: true, select: { relay: { select: { gasUsed: true, feePaid: true } } } } as const
+const withAddress = { select: { wallet: { select: { address: true } } } } as const
+const author = { author: withAddress } as const
+const creator = { asset: { select: { nid: true, creator: withAddress } } } as const
+
+/** The type `Commit`. Everyone who can see the asset can see its commits. */
+export const CommitType = builder.prismaObject('Commit', {
+  description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
+  interfaces: [Node],
+  // Columns that are loaded with every commit. Rarely used fields select their own columns.
+  select: { id: true, sequence: true, message: true, createdAt: true },
+  fields: (t) => ({
+    id: t.id({ description: 'ID, such as `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
+    sequence: t.exposeInt('sequence', { description: 'Position in the history of the asset. 1 is the registration.' }),
+    message: t.exposeString(
+      'message',
+      shortText(inputLengths.commitMessage, 'Message of the author. The chain keeps the message forever.'),
+    ),
+    changes: t.expose('changes', {
+      ...jsonBytes(CHANGES_BYTES),
+      type: 'JSONObject',
+      description: 'Changed fields with their old and new values: `{"caption": ["old", "new"]}`.',
+    }),
+    createdAt: t.expose('createdAt', time('Time at which the commit was accepted.')),
+    user: t.relation('author', { type: UserType, description: 'The user who made the change.' }),
+    treeCid: t.expose('treeCid', { type: 'CID', description: 'CID of the asset tree at this commit.' }),
+    treeSha256: t.exposeString('treeSha256', shortText(64, "SHA-256 of the tree's bytes, 64 hexadecimal digits.")),
+    tree: t.field({
+      ...jsonBytes(TREE_BYTES),
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'The asset tree at this commit: the metadata in the public layout. It is available from acceptance, before its exact bytes are stored under `treeCid`. Raises NOT_FOUND after it was erased.',
+      select: { tree: true },
+      resolve: ({ tree }) => metadata.readTree(tree),
+    }),
+    treeSignature: t.string({
+      ...optionalText(132, 'EIP-191 signature of `treeSha256` by the committer. Null until the tree is signed.'),
+      ...ofRelay,
+      resolve: (commit) => commit.relay?.treeSignature,
+    }),
+    author: t.field({
+      type: 'Address',
+      description: "Address of the asset's creator.",
+      select: creator,
+      resolve: ({ asset }) => asset.creator.wallet!.address,
+    }),
+    committer: t.field({
+      type: 'Address',
+      description: 'Address of the user who made and signed the change.',
+      select: author,
+      resolve: (commit) => commit.author.wallet!.address,
+    }),
+    provider: t.string({
+      ...shortText(255, 'The service that wrote the commit.'),
+      resolve: (_commit, _args, { linkConfig }) => linkConfig.provider,
+    }),
+    actionName: t.string({
+      ...shortText(64, '`action-initial-registration` or `action-commit`.'),
+      resolve: ({ sequence }) => actionNameOf(sequence),
+    }),
+    action: t.field({
+      type: 'CID',
+      description: 'CID of the description of the action.',
+      resolve: ({ sequence }, _args, { linkConfig }) => linkConfig.actionNids[actionNameOf(sequence)]!,
+    }),
+    actionResult: t.string({
+      ...urlSize,
+      description: 'Result of the action: the URL of the asset.',
+      select: creator,
+      resolve: ({ asset }, _args, { linkConfig }) => actionResultOf(linkConfig.publicUrl, asset.nid),
+    }),
+    status: t.field({
+      type: CommitStatus,
+      description: 'Status of the chain transaction of the commit.',
+      select: relay,
+      resolve: (commit) => commit.relay?.status ?? 'PENDING',
+    }),
+    transactionHash: t.string({
+      ...optionalText(66, 'Hash of the chain transaction, which may carry other commits. Null until it is signed.'),
+      ...ofRelay,
+      resolve: (commit) => commit.relay?.transactionHash,
+    }),
+    blockNumber: t.int({
+      ...ofRelay,
+      description: 'Number of the block that includes the transaction. Null until the transaction is included.',
+      resolve: (commit) => commit.relay?.blockNumber,
+    }),
+    gasUsed: t.int({
+      ...ofCost,
+      description:
+        'Gas used on the chain. If the transaction carries several commits, this is the share of this commit by the bytes of its event. Null until the transaction is included, and for old commits without a record.',
+      resolve: (commit) => commit.relay?.gasUsed,
+    }),
+    feePaid: t.field({
+      type: 'Decimal',
+      ...ofCost,
+      description:
+        "Fee that the service paid for that gas, in the chain's native coin. The author is charged `gas` of the quote instead. Null whenever `gasUsed` is null.",
+      resolve: (commit) => (commit.relay?.feePaid ? fromUnits(BigInt(commit.relay.feePaid.toFixed())) : null),
+    }),
+    explorerUrl: t.string({
+      ...urlSize,
+      ...ofRelay,
+      description: 'URL of the transaction in a block explorer, if one is configured.',
+      resolve: (commit, _args, { linkConfig }) =>
+        commit.relay?.transactionHash ? linkConfig.explorerUrl(commit.relay.transactionHash) : null,
+    }),
+  }),
+})
+
+const CommitConnection = builder.connectionObject(
+  { type: CommitType, name: 'CommitConnection', description: 'A page of a history.' },
+  { name: 'CommitEdge', description: 'A commit with its cursor.' },
+)
 
 const urlOf = (context: Context, { id, publicAccess }: { id: string; publicAccess: boolean }, cid: string) =>
   fileUrl(context, { assetId: id, cid, isOpen: publicAccess })
@@ -40,18 +189,16 @@ export const AssetType = builder.prismaObject('Asset', {
     id: t.id({ description: "The nid: the CID of the file's bytes.", resolve: ({ nid }) => nid }),
     nid: t.field({ type: 'CID', description: 'The same as `id`.', resolve: ({ nid }) => nid }),
     uuid: t.string({
-      ...characters(36),
-      description: 'UUID of this registration. A new registration of the file after a deletion has a new UUID.',
+      ...shortText(36, 'UUID of this registration. A new registration of the file after a deletion has a new UUID.'),
       resolve: ({ id }) => id,
     }),
     assetFileName: t.exposeString('fileName', shortText(inputLengths.fileName, 'File name.')),
-    assetFileMimeType: t.exposeString('mimeType', {
-      ...characters(inputLengths.mimeType),
-      description: 'MIME type of the file, as declared at the registration or as detected from the content.',
-    }),
+    assetFileMimeType: t.exposeString(
+      'mimeType',
+      shortText(inputLengths.mimeType, 'MIME type of the file, as declared or as detected from the content.'),
+    ),
     assetFileSize: t.string({
-      ...characters(20),
-      description: 'File size in bytes, as a decimal string.',
+      ...shortText(20, 'File size in bytes, as a decimal string.'),
       select: { fileSize: true },
       resolve: ({ fileSize }) => String(fileSize),
     }),
@@ -64,8 +211,7 @@ export const AssetType = builder.prismaObject('Asset', {
       ...urlSize,
       nullable: true,
       description:
-        'URL of a WebP thumbnail of at most 512 × 512 pixels. Null until the thumbnail is created, and for files that are not raster images. ' +
-        'For a private asset it works for at least an hour without credentials.',
+        'URL of a WebP thumbnail of at most 512 × 512 pixels. Null until the thumbnail is created, and for files that are not raster images. For a private asset it works for at least an hour without credentials.',
       select: { thumbnailCid: true },
       resolve: ({ thumbnailCid, ...asset }, _args, context) =>
         thumbnailCid === null ? null : urlOf(context, asset, thumbnailCid),
@@ -73,28 +219,21 @@ export const AssetType = builder.prismaObject('Asset', {
     contentCredentials: t.field({
       type: ContentCredentialsType,
       nullable: true,
-      description:
-        'Summary of the C2PA manifest in the file. Null if the file has no manifest, or has not been read yet.',
+      description: 'Summary of the C2PA manifest in the file. Null without a manifest, or until the file is read.',
       select: { contentCredentials: true },
       resolve: ({ contentCredentials }) => contentCredentials as ManifestReport | null,
     }),
     proofHash: t.exposeString('sha256', shortText(64, 'SHA-256 of the file, 64 hexadecimal digits.')),
-    caption: t.exposeString('caption', describe(metadataFields.caption)),
-    headline: t.exposeString('headline', describe(metadataFields.headline)),
-    altText: t.exposeString('altText', describe(metadataFields.altText)),
-    tag: t.exposeString('tag', describe(metadataFields.tag)),
-    publicAccess: t.exposeBoolean('publicAccess', describe(metadataFields.publicAccess)),
+    ...mapFields<FieldMap>({ ...metadataFields, ...registrationFields }, (field, name) =>
+      t.expose(name as 'caption', outputOf(field)),
+    ),
     nitCommitCustom: t.expose('custom', {
       ...jsonBytes(customField.size),
       type: 'JSONObject',
       description: `${customField.description}.`,
     }),
-    meta: t.exposeString('meta', { ...describe(registrationFields.meta), nullable: true }),
-    signedMetadata: t.exposeString('signedMetadata', { ...describe(metadataFields.signedMetadata), nullable: true }),
-    signature: t.exposeString('signature', { ...describe(metadataFields.signature), nullable: true }),
     headId: t.id({
-      description:
-        'ID of the newest commit. Send this ID as `expectedHead` to reject your change if there is a newer commit.',
+      description: 'ID of the newest commit. Send it as `expectedHead` to reject your change after a newer commit.',
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
     uploadedAt: t.expose('uploadedAt', time('Time of registration.')),
@@ -139,8 +278,7 @@ export const AssetType = builder.prismaObject('Asset', {
     history: t.read({
       type: [CommitType],
       ...historyPages,
-      description:
-        'Commits of the asset by their sequence, oldest first. `commits` returns the same commits in pages with cursors.',
+      description: 'Commits by their sequence, oldest first. `commits` returns them in pages with cursors.',
       args: {
         limit: t.arg.int({ description: 'Maximum number of commits.' }),
         offset: offsetArg(t),
@@ -148,13 +286,10 @@ export const AssetType = builder.prismaObject('Asset', {
         newestFirst: t.arg.boolean({ description: 'Returns the newest commits first.' }),
         search: searchArg(t, 'the message'),
       },
-      resolve: (query, { id }, { limit, newestFirst, ...page }, context) =>
-        readHistory(
-          context,
-          id,
-          { ...page, limit: limit ?? historyPages.defaultSize, isNewestFirst: newestFirst ?? false },
-          query,
-        ),
+      resolve: (query, { id }, { limit, newestFirst, ...page }, context) => {
+        const range = { ...page, limit: limit ?? historyPages.defaultSize, isNewestFirst: newestFirst ?? false }
+        return readHistory(context, id, range, query)
+      },
     }),
   }),
 })
@@ -187,16 +322,18 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
 const AssetFilter = builder.inputType('AssetFilter', {
   description: 'Conditions for assets. The list contains only assets that meet all conditions.',
   fields: (t) => ({
-    owner: t.string({
-      description: 'E-mail address of the owner. By default, a signed-in user gets their own assets.',
-    }),
+    owner: t.string({ description: 'E-mail address of the owner. Defaults to you if you are signed in.' }),
     proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
     tag: t.string({ description: 'The complete tag, case-sensitive.' }),
     isOriginalOwner: t.boolean({ description: 'True returns only assets that their current owner registered.' }),
   }),
 })
 
-const searchedTexts = 'the headline, the caption, the file name or the tag'
+const listArgs = (t: Parameters<typeof orderByArg>[0]) => ({
+  search: searchArg(t, 'the headline, the caption, the file name or the tag'),
+  orderBy: orderByArg(t),
+  offset: offsetArg(t),
+})
 
 builder.queryFields((t) => ({
   asset: t.read({
@@ -214,16 +351,13 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'The registrations of a file that you may see, oldest first. Send its SHA-256 or its CID. An empty page proves nothing: ' +
-        'a file that differs by one byte is a different file, and only the owner finds a private asset. Raises VALIDATION_FAILED.',
+        'The registrations of a file that you may see, oldest first. Send its SHA-256 or its CID. An empty page proves nothing: a file that differs by one byte is a different file, and only the owner finds a private asset. Raises VALIDATION_FAILED.',
       args: {
         sha256: t.arg.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
         cid: t.arg.string({
           description: 'The CID of the file. Any multibase, version 0, `ipfs://…` and URLs of gateways are accepted.',
         }),
-        search: searchArg(t, searchedTexts),
-        orderBy: orderByArg(t),
-        offset: offsetArg(t),
+        ...listArgs(t),
       },
       ...listResolvers(lookUpFile, countRegistrations),
     },
@@ -235,104 +369,18 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'Your assets, or public assets when you are not signed in. With an owner in the filter, the assets of that user that you may see. ' +
-        'Newest first. In lists of other users’ assets, `search` and the order by update consider only the newest 10,000 assets.',
-      args: {
-        filter: t.arg({ type: AssetFilter, description: 'Conditions of the list.' }),
-        search: searchArg(t, searchedTexts),
-        orderBy: orderByArg(t),
-        offset: offsetArg(t),
-      },
+        'Your assets, or public assets when you are not signed in. With an owner in the filter, the assets of that user that you may see. Newest first. In lists of other users’ assets, `search` and the order by update consider only the newest 10,000 assets.',
+      args: { filter: t.arg({ type: AssetFilter, description: 'Conditions of the list.' }), ...listArgs(t) },
       ...listResolvers(listAssets, countAssets),
     },
     AssetConnection,
   ),
 }))
 
-const onTheChain = 'The chain keeps the message forever. Anyone can read it there, even for a private asset'
-
-type Inputs<Name extends keyof metadata.GivenValues> = InputFieldsFromShape<
-  typeof builder.$inferSchemaTypes,
-  { [Key in Name]: metadata.GivenValues[Key] | null | undefined },
-  'InputObject'
->
-
-const inputsOf = <Name extends keyof metadata.GivenValues>(
-  t: InputFields,
-  fields: Record<Name, metadata.MetadataField>,
-) =>
-  mapFields<Inputs<Name>>(fields, ({ kind, description }) =>
-    kind === 'flag' ? t.boolean({ description }) : t.string({ description }),
-  )
-
-const changeFields = (t: InputFields, note = '') => ({
-  commitMessage: t.string({
-    description: `Message about this change, at most ${inputLengths.commitMessage} characters. ${note}${onTheChain}.`,
-  }),
-  maxCost: maxCostField(t),
-})
-
-const targetFields = (t: InputFields) => ({
-  id: t.id({ required: true, description: 'The nid.' }),
-  expectedHead: t.id({
-    description: 'ID of the newest commit that you read. If there is a newer commit, the request fails with CONFLICT.',
-  }),
-})
-
-const customRules =
-  'You choose the keys. A key that the tree uses itself, such as assetCreator or license, replaces the value of the tree. Keys that identify ' +
-  'the file are rejected in any case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. ' +
-  'At most 10 KB and 16 levels deep.'
-
-export const registrationInputFields = (t: InputFields) => ({
-  assetFileMimeType: t.string({
-    description:
-      'MIME type of the file. Defaults to the type of the upload. Annal detects the type from the content if the given type is a placeholder, such as `application/octet-stream`, or an alias, such as `image/jpg`.',
-  }),
-  ...inputsOf(t, registrationFields),
-  nitCommitCustom: t.field({ type: 'JSONObject', description: `${customField.description}. ${customRules}` }),
-  ...inputsOf(t, metadataFields),
-  ...changeFields(t),
-})
-
-const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
-  description: 'A file and the metadata of its first commit. White space at both ends of texts is removed.',
-  fields: (t) => ({
-    assetFile: t.field({ type: 'Upload', required: true, description: 'The file, at most 250 MB.' }),
-    ...registrationInputFields(t),
-  }),
-})
-
-export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
-  description:
-    'The changes to the metadata of an asset. Fields that are left out stay unchanged. White space at both ends of texts is removed.',
-  fields: (t) => ({
-    ...targetFields(t),
-    nitCommitCustom: t.field({
-      type: 'JSONObject',
-      description: `${customField.description} to set or replace by top-level key; null removes a key. ${customRules}`,
-    }),
-    ...inputsOf(t, metadataFields),
-    ...changeFields(t),
-  }),
-})
-
-export const RevertAssetInput = builder.inputType('RevertAssetInput', {
-  description: 'The version to revert an asset to.',
-  fields: (t) => ({
-    ...targetFields(t),
-    revertTo: t.string({ required: true, description: `The version: ${versionDescription}.` }),
-    ...changeFields(t, 'Defaults to `Revert to commit_…`. '),
-  }),
-})
-
 const DeleteAssetInput = idInputType('DeleteAssetInput', 'The asset to delete.', 'The nid.')
 
 const assetPayload = (name: string, description: string) =>
-  builder.objectRef<{ asset: Asset }>(name).implement({
-    description,
-    fields: (t) => ({ asset: t.expose('asset', { type: AssetType, description: 'The updated asset.' }) }),
-  })
+  payloadType(name, description, ['asset', AssetType, 'The updated asset.'])
 const RegisterAssetPayload = assetPayload('RegisterAssetPayload', 'The registered asset.')
 const UpdateAssetMetadataPayload = assetPayload('UpdateAssetMetadataPayload', 'The changed asset.')
 const RevertAssetPayload = assetPayload('RevertAssetPayload', 'The reverted asset.')
@@ -342,12 +390,15 @@ const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload
   fields: (t) => ({ id: t.exposeID('id', { description: 'The nid.' }) }),
 })
 
+const costOfChange = 'Charges the update fee and gas, or nothing if nothing changes.'
+const changeErrors =
+  'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.'
+
 builder.mutationFields((t) => ({
   registerAsset: t.field({
     type: RegisterAssetPayload,
     description:
-      'Registers a file and writes its first commit. Charges the update fee and gas. ' +
-      'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, INSUFFICIENT_STORAGE.',
+      'Registers a file and writes its first commit. Charges the update fee and gas. Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, INSUFFICIENT_STORAGE.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
     resolve: showing('asset', async (query, { input }, context) => ({
       asset: await getOwnAsset(context, await registerAsset(context, omitNullish(input)), query()),
@@ -355,10 +406,7 @@ builder.mutationFields((t) => ({
   }),
   updateAssetMetadata: t.field({
     type: UpdateAssetMetadataPayload,
-    description:
-      'Changes metadata in one commit. Charges the update fee and gas, or nothing if nothing changes. ' +
-      'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ' +
-      'ASSET_COMMIT_INSUFFICIENT_FUND.',
+    description: `Changes metadata in one commit. ${costOfChange} ${changeErrors}`,
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'The changes.' }) },
     resolve: showing('asset', async (query, { input }, context) => ({
       asset: await updateAsset(context, omitNullish(input), query()),
@@ -366,11 +414,7 @@ builder.mutationFields((t) => ({
   }),
   revertAsset: t.field({
     type: RevertAssetPayload,
-    description:
-      'Reverts the metadata in the asset tree to a version, in one new commit: caption, headline, alternative text and custom fields. ' +
-      'The file, the tag, signatures and `publicAccess` do not change. The history keeps all commits. ' +
-      'Charges the update fee and gas, or nothing if nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
-      'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
+    description: `Reverts the metadata in the asset tree to a version, in one new commit: caption, headline, alternative text and custom fields. The file, the tag, signatures and \`publicAccess\` do not change. The history keeps all commits. ${costOfChange} ${changeErrors}`,
     args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'The version.' }) },
     resolve: showing('asset', async (query, { input }, context) => ({
       asset: await revertAsset(context, omitNullish(input), query()),

@@ -8,8 +8,14 @@ import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList, orderByFrom } from '../../http/rest/lists.ts'
 import { queryFlag } from '../../http/rest/rest-handler.ts'
 import { quoteRoute } from '../wallet/quotes.rest.ts'
-import { mediaKindOf } from './file-types.ts'
-import { type GivenValues, type MetadataField, mapFields, metadataFields, registrationFields } from './metadata.ts'
+import {
+  type GivenValues,
+  type MetadataField,
+  mapFields,
+  mediaKindOf,
+  metadataFields,
+  registrationFields,
+} from './metadata.ts'
 import { admitRegistration, admitRegistrationQuote } from './register-asset.ts'
 
 const { anyObject, constantField, givenText, metadataText, moment, nidParam, objectOf, same, sameFields, url } = values

@@ -1,5 +1,6 @@
 /** Table of known file types. It defines the registered type, display, thumbnail and signed copy of a file. */
 import mime from 'mime'
+import { bareType, mediaKindOf } from './metadata.ts'
 import type { IncomingFile } from './uploads.ts'
 
 /** Display of a file. The file gateway serves all files inline, except downloads. */
@@ -176,9 +177,6 @@ for (const row of FILE_TYPES) {
   for (const name of [row.type, ...aliases, ...prefixed]) if (!rowsByName.has(name)) rowsByName.set(name, row)
 }
 
-/** Returns a media type in lower case and without its parameters. */
-const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLowerCase()
-
 const rowOfType = (mediaType: string) => rowsByName.get(bareType(mediaType))
 
 /** Returns the registered name of a media type that is an alias, or undefined. */
@@ -191,13 +189,6 @@ function aliasedType(mediaType: string): string | undefined {
 function isRefinement(named: string, head: Uint8Array): boolean {
   return rowOf(head)?.refinedBy?.test(named) === true && rowOfType(named)?.signature === undefined
 }
-
-const KINDS = ['image', 'video', 'audio'] as const
-/** Top-level type of a media type. `file` means any other type. */
-export type MediaKind = (typeof KINDS)[number] | 'file'
-
-export const mediaKindOf = (mediaType: string): MediaKind =>
-  KINDS.find((kind) => bareType(mediaType).startsWith(`${kind}/`)) ?? 'file'
 
 /** Audio and video types that are not in the table, except `+xml`, because browsers run scripts in them. */
 const PLAYABLE = /^(?:audio|video)\/[\w.-]+$/

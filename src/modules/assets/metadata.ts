@@ -13,7 +13,7 @@ interface FieldOf<Value, Column extends string = string> {
   treeName: string | null
   /** True if the asset tree contains the field even if the field is empty. */
   isAlwaysInTree?: boolean
-  /** Input type: text, a flag, or JSON text that is stored unchanged. */
+  /** `json`: JSON text that is stored unchanged. */
   kind: 'text' | 'flag' | 'json'
   type: SqlType<Value>
   input: z.ZodType<NonNullable<Value>>
@@ -27,9 +27,12 @@ interface FieldOf<Value, Column extends string = string> {
 
 export type MetadataField = FieldOf<string> | FieldOf<string | null> | FieldOf<boolean>
 
-type TextOptions = Partial<Pick<FieldOf<string>, 'treeName' | 'isAlwaysInTree' | 'updateSize'>>
-
-function textField<const Column extends string>(column: Column, name: string, size: number, options: TextOptions = {}) {
+function textField<const Column extends string>(
+  column: Column,
+  name: string,
+  size: number,
+  options: Partial<Pick<FieldOf<string>, 'treeName' | 'isAlwaysInTree' | 'updateSize'>> = {},
+) {
   const { treeName = null, isAlwaysInTree = false, updateSize = size } = options
   const limit = `at most ${size.toLocaleString('en-US')} characters`
   const limits = updateSize === size ? limit : `${limit} in a registration and ${updateSize} in an update`
@@ -69,13 +72,10 @@ export const registrationFields = { meta: rawJson('meta', 'Data that the device 
 
 /** Custom fields of the asset tree, which updates merge by key. `size`: maximum size of the JSON, in bytes. */
 export const customField = {
-  ...{
-    column: 'custom',
-    changeName: 'nit_commit_custom',
-    size: 10_240,
-    description: 'Custom fields of the asset tree',
-  },
-} as const
+  changeName: 'nit_commit_custom',
+  size: 10_240,
+  description: 'Custom fields of the asset tree',
+}
 
 export type MetadataName = keyof typeof metadataFields
 /** Key of a field in the changes of a commit, except `customField.changeName`. */
@@ -89,6 +89,8 @@ export type Metadata = Plain & { custom: Record<string, unknown> }
 
 const entries: [string, MetadataField][] = Object.entries(metadataFields)
 const allEntries = [...entries, ...Object.entries<MetadataField>(registrationFields)]
+/** Metadata fields in the asset tree. */
+export const treeFields = Object.fromEntries(entries.filter(([, { treeName }]) => treeName !== null))
 
 /** Maps metadata fields to values, by field name. The caller must specify the result type. */
 export const mapFields = <Result>(
@@ -108,25 +110,17 @@ export const metadataSelection = {
   custom: true,
 } as const
 
-type Inputs<Fields> = {
-  [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value>
-    ? z.ZodType<NonNullable<Value>, NonNullable<Value>>
-    : never
-}
+type Inputs<Fields> = { [Name in keyof Values<Fields>]: ZodOf<NonNullable<Values<Fields>[Name]>> }
+type ZodOf<Value> = z.ZodType<Value, Value>
 
 export const identifyingKeys = ['assetCid', 'assetSha256', 'encodingFormat', 'assetTimestampCreated'] as const
 const reservedKeys = new Set<string>(identifyingKeys)
 const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
 
-/**
- * Returns true if a custom field collides with a reserved key. The check ignores case, because case-insensitive JSON
- * parsers would read the custom field instead. Setting an existing field of this kind to null is allowed, so users can
- * remove it.
- */
+/** The check ignores case, because case-insensitive JSON parsers would read the custom field instead. Null removes it. */
 const isReserved = (key: string, value: unknown) =>
   reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
 
-/** Returns true if the custom fields of a request, or of an asset, are within their maximum size. */
 export const customFits = (custom: unknown) => Buffer.byteLength(JSON.stringify(custom)) <= customField.size
 export const tooLargeCustom = 'Ensure this field has no more than 10 KB.'
 
@@ -152,7 +146,7 @@ export const updateInputs = {
   ...commitInputs,
 }
 
-type Types<Fields> = { [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value> ? SqlType<Value> : never }
+type Types<Fields> = { [Name in keyof Values<Fields>]: SqlType<Values<Fields>[Name]> }
 const types = mapFields<Types<typeof metadataFields>>(metadataFields, ({ type }) => type)
 const registrationTypes = mapFields<Types<typeof registrationFields>>(registrationFields, ({ type }) => type)
 
@@ -164,7 +158,7 @@ export const metadataParams = (metadata: Metadata) => ({
   custom: JSON.stringify(metadata.custom),
 })
 
-/** SQL assignments of an update. `valueSql` returns the SQL expression of a parameter. */
+/** `valueSql`: returns the SQL expression of a parameter. */
 export const assignMetadataSql = (valueSql: (name: string) => string) =>
   [
     ...entries.map(([name, { column }]) => `${column} = ${valueSql(name)}`),
@@ -188,12 +182,11 @@ export interface TreeFacts extends Metadata {
   creatorAddress: string
 }
 
-/** Returns the exact text of a tree. The text is hashed, so the order of its keys must not change. */
+/** Returns the text of a tree. The text is hashed, so the order of its keys must not change. */
 export function writeTree(facts: TreeFacts): string {
   const assetTimestampCreated = Math.floor(facts.uploadedAt.getTime() / 1000)
-  const identity: Record<(typeof identifyingKeys)[number], unknown> = {
-    ...{ assetCid: facts.nid, assetSha256: facts.sha256, encodingFormat: facts.mimeType, assetTimestampCreated },
-  }
+  const { nid: assetCid, sha256: assetSha256, mimeType: encodingFormat } = facts
+  const identity = { assetCid, assetSha256, encodingFormat, assetTimestampCreated }
   const treeFields = entries.flatMap(([name, { treeName, isAlwaysInTree, empty }]) => {
     const value = facts[name as MetadataName]
     return treeName && (isAlwaysInTree || value !== empty) ? [[treeName, value] as const] : []
@@ -215,14 +208,14 @@ export function readTree(text: string): Record<string, unknown> {
 
 const ownKeys = new Set<string>([...identifyingKeys, 'assetCreator', 'creatorWallet'])
 
-type TreeMetadata = Partial<Metadata> & Pick<Metadata, 'custom'>
-
 /**
- * Returns the metadata in a tree. A key is read as a custom field if `isCustom` returns true for it, or if its value
- * has the wrong type. The metadata field that the custom field replaces is then missing from the result. Throws
- * NOT_FOUND.
+ * Returns the metadata in a tree. A key is a custom field if `isCustom` returns true for it, or if its value has the
+ * wrong type. The result then lacks the metadata field of that name. Throws NOT_FOUND.
  */
-export function metadataIn(tree: string, isCustom: (key: string) => boolean = () => false): TreeMetadata {
+export function metadataIn(
+  tree: string,
+  isCustom: (key: string) => boolean = () => false,
+): Partial<Metadata> & Pick<Metadata, 'custom'> {
   const given = readTree(tree)
   const read: Record<string, unknown> = {}
   const isRead = new Set<string>()
@@ -237,9 +230,8 @@ export function metadataIn(tree: string, isCustom: (key: string) => boolean = ()
   return { ...read, custom: Object.fromEntries(Object.entries(given).filter(([key]) => !isOwn(key))) }
 }
 
-export type Changes = Record<string, [unknown, unknown]>
+export type Changes = Record<string, [old: unknown, new: unknown]>
 
-/** Merges custom fields by top-level key. A value of null removes the key. */
 export const mergeCustom = (old: Metadata['custom'], given: Metadata['custom']): Metadata['custom'] =>
   Object.fromEntries(Object.entries({ ...old, ...given }).filter(([, value]) => value !== null))
 
@@ -253,17 +245,28 @@ const isEqual = (a: unknown, b: unknown): boolean => {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
 }
 
-/** Returns the differing fields as `{field: [old, new]}`, by their REST names. */
+/** Returns the differing fields by their REST names. */
 export function compare(before: Metadata, after: Metadata): Changes {
   const changes: Changes = {}
   for (const [name, { column }] of entries) {
     const [old, now] = [before[name as MetadataName], after[name as MetadataName]]
     if (old !== now) changes[column] = [old, now]
   }
-  const ownValue = (from: Metadata['custom'], key: string) => (Object.hasOwn(from, key) ? from[key] : undefined)
   const differingIn = (from: Metadata['custom'], other: Metadata['custom']) =>
-    Object.fromEntries(Object.entries(from).filter(([key, value]) => !isEqual(value, ownValue(other, key))))
+    Object.fromEntries(
+      Object.entries(from).filter(([key, value]) => !Object.hasOwn(other, key) || !isEqual(value, other[key])),
+    )
   const custom = [differingIn(before.custom, after.custom), differingIn(after.custom, before.custom)] as const
   if (custom.some((values) => Object.keys(values).length > 0)) changes[customField.changeName] = [...custom]
   return changes
 }
+
+/** Returns a media type in lower case and without its parameters. */
+export const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLowerCase()
+
+const kinds = ['image', 'video', 'audio'] as const
+/** Top-level type of a media type. `file` means any other type. */
+export type MediaKind = (typeof kinds)[number] | 'file'
+
+export const mediaKindOf = (mediaType: string): MediaKind =>
+  kinds.find((kind) => bareType(mediaType).startsWith(`${kind}/`)) ?? 'file'

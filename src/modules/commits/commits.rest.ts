@@ -7,7 +7,7 @@ import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { readerByLink } from '../assets/asset-links.ts'
-import { timeOfNumber, versionDescription } from './asset-versions.ts'
+import { timeOfNumber, versionDescription } from './commits.ts'
 import { proveHistory } from './verify-history.ts'
 
 const { defineRoute, get, post } = routes

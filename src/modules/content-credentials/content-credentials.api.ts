@@ -1,3 +1,5 @@
 /** REST routes of Content Credentials. */
-export { contentCredentialsRoutes as routes } from './content-credentials.rest.ts'
-export { createSignedFileRoutes as createDirectRoutes } from './signed-files.rest.ts'
+export {
+  contentCredentialsRoutes as routes,
+  createSignedFileRoutes as createDirectRoutes,
+} from './content-credentials.rest.ts'

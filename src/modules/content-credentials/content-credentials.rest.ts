@@ -1,7 +1,19 @@
 import { z } from 'zod'
-import { defineRoute, get } from '../../http/rest/define-route.ts'
-import { moment, nidParam, objectOf, sameFields, snakeCased } from '../../http/rest/fields.ts'
+import { fileUrl } from '../../context.ts'
+import { sendJson } from '../../http/http-server.ts'
+import {
+  type DirectDescription,
+  type DirectRequest,
+  type DirectRoute,
+  defineRoute,
+  get,
+} from '../../http/rest/define-route.ts'
+import { moment, nidParam, objectOf, sameFields, snakeCased, url } from '../../http/rest/fields.ts'
+import { type FileParts, readingDescription, VARY } from '../../http/rest/file-routes.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
+import { indexBlocks } from '../assets/file-blocks.ts'
+import { signedTypeNames } from '../assets/file-types.ts'
+import { findSignedCopy } from './signed-copies.ts'
 
 const [text, texts] = [z.string().nullable(), z.array(z.string())]
 
@@ -51,3 +63,59 @@ export const contentCredentialsRoutes = [
     }),
   }),
 ]
+
+const c2paDescription: DirectDescription = {
+  ...readingDescription,
+  operationId: 'getAssetWithContentCredentials',
+  summary: 'Read a file with Content Credentials',
+  description: `Returns a copy of the file with a signed C2PA manifest. The manifest states who made the file and how it may be used, from the newest asset tree, and the transaction that recorded the tree. ${signedTypeNames} files of at most 50 MB can have one. A manifest that is already in the file is kept as an ingredient. Annal makes the copy when it is first requested, and again after a commit. The copy has its own CID.`,
+  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
+  params: nidParam,
+}
+
+const signedFileRecord = z
+  .object({
+    url: url.describe(
+      'Where the file can be downloaded. For a file that only you may read, the URL works for at least an hour.',
+    ),
+    cid: z.string().describe('CID of the file.'),
+  })
+  .meta({ id: 'FileWithContentCredentials', description: 'The address of a file with Content Credentials.' })
+
+const signDescription: DirectDescription = {
+  operationId: 'createFileWithContentCredentials',
+  tag: 'Files',
+  access: 'everybody',
+  summary: 'Get the URL of a file with Content Credentials',
+  description:
+    'Creates the file that `GET` at the same path sends, unless it exists, and returns its URL. The body of the request is ignored.',
+  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
+  params: nidParam,
+  answers: { 200: { description: 'The URL and the CID.', mediaType: 'application/json', schema: signedFileRecord } },
+}
+
+/** Creates the routes that return a file with a manifest, and its URL. */
+export const createSignedFileRoutes = (parts: FileParts): DirectRoute[] => [
+  {
+    method: 'GET',
+    path: '/api/v3/assets/:nid/c2pa',
+    description: c2paDescription,
+    handle: (request) => sendSignedFile(parts, request),
+  },
+  { method: 'POST', path: '/api/v3/assets/:nid/c2pa', description: signDescription, handle: sendSignedFileUrl },
+]
+
+async function sendSignedFile({ gateway, links }: FileParts, { req, res, params, query, context }: DirectRequest) {
+  const nid = params.nid!
+  res.setHeader('Vary', VARY)
+  // A link to the file also gives access to its signed copy, unless the owner disabled it.
+  const { cid, ...file } = await findSignedCopy(context, nid, links.verify(nid, query))
+  const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
+  await gateway.send(req, res, cid, query, file, audience, () => indexBlocks(context, cid))
+}
+
+async function sendSignedFileUrl(request: DirectRequest) {
+  const { context, params } = request
+  const file = await findSignedCopy(context, params.nid!)
+  sendJson(request.reply, { url: fileUrl(context, file), cid: file.cid })
+}

@@ -1,6 +1,6 @@
 /** Content of Annal's manifests, and summaries of manifests. */
 import type { ManifestDefinition, ManifestRequest } from '../../files/file-types.ts'
-import { type ManifestReport, type ManifestState, reportBounds } from '../assets/manifest-report.ts'
+import { type ManifestReport, type ManifestState, reportBounds } from '../assets/content-credentials.graphql.ts'
 
 export interface ManifestFacts {
   nid: string

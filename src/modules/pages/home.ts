@@ -1,6 +1,15 @@
 /** The home page at `/`, with links to APIs and documentation. */
+
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
-import { contentPolicy, layout, type PageAnswer } from './page.ts'
+import { prepareFile, sendStaticFile } from '../../http/http-server.ts'
+import type { DirectRoute } from '../../http/rest/define-route.ts'
+import { notFound } from '../../shared/errors.ts'
+import { contentPolicy, layout, noticePage, type PageAnswer } from './page.ts'
 
 export interface HomeParts {
   /** Base URL of the service for this reader, without a trailing slash. */
@@ -79,3 +88,88 @@ const configuration = {
 }
 
 export const apiDocsScript = `Scalar.createApiReference('#docs', ${JSON.stringify(configuration)})\n`
+
+const folder = fileURLToPath(new URL('../../../dist-docs/', import.meta.url))
+
+export const hasDocumentation = () => existsSync(join(folder, 'index.html'))
+
+/** Content-Type of configuration files and sources, so that browsers show them as text. */
+const TEXT = 'text/plain; charset=utf-8'
+const HTML = 'text/html; charset=utf-8'
+const mediaTypes: Record<string, string> = {
+  '.html': HTML,
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
+}
+
+/** Returns the hash sources of the inline scripts of a page. They set the color scheme before the page is shown. */
+const inlineScripts = (page: string) =>
+  [...page.matchAll(/<script id="[\w-]+">(.*?)<\/script>/gs)].map(
+    ([, script]) => `'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
+  )
+
+/** Returns the content security policy of a page. Code samples are colored by style attributes. */
+const policyOf = (page: string) =>
+  [
+    "default-src 'self'",
+    ["script-src 'self'", ...inlineScripts(page)].join(' '),
+    "style-src 'self'",
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** Reads a file of the site. The links of the site omit `.html`. Returns undefined if the file does not exist. */
+async function findFile(path: string) {
+  for (const name of path === '' ? ['index.html'] : [path, `${path}.html`]) {
+    // In a normalized absolute path, `..` cannot leave the root folder.
+    const bytes = await readFile(join(folder, posix.normalize(`/${name}`))).catch(() => undefined)
+    if (bytes) return { name, bytes }
+  }
+  return undefined
+}
+
+const sendFile: DirectRoute['handle'] = async ({ req, res, params }) => {
+  const found = await findFile(params['*'] ?? '')
+  if (!found) throw notFound('Page')
+  const { name, bytes } = found
+  const type = name.startsWith('files/') ? TEXT : (mediaTypes[extname(name)] ?? TEXT)
+  sendStaticFile(req, res, await prepareFile(bytes), {
+    'Content-Type': type,
+    ...(type === HTML && { 'Content-Security-Policy': policyOf(bytes.toString()) }),
+    // The names of files in `assets/` contain a hash of their content, so caches may keep them.
+    'Cache-Control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+  })
+}
+
+/** Sends the documentation's first page. Redirects `/docs` to `/docs/`, because the site's scripts need the slash. */
+const sendFirstPage: DirectRoute['handle'] = async (request) => {
+  if (request.req.url!.startsWith('/docs/')) return sendFile(request)
+  request.reply.redirect('/docs/', 308)
+}
+
+const notBuilt = () =>
+  noticePage(404, {
+    language: 'en',
+    title: 'The documentation site is not built',
+    kind: 'bad',
+    paragraphs: ['Run “npm run docs” in the folder of Annal, then load this page again.'],
+  })
+
+/** Creates the routes of the site. `refusal` renders errors as pages. */
+export function createDocumentationRoutes(refusal: NonNullable<DirectRoute['presentRefusal']>): DirectRoute[] {
+  const presentRefusal: typeof refusal = (error, req) =>
+    error.code === 'NOT_FOUND' && !hasDocumentation() ? notBuilt() : refusal(error, req)
+  const shared = { method: 'GET', ignoresCredentials: true, presentRefusal } as const
+  return [
+    { ...shared, path: '/docs', handle: sendFirstPage },
+    { ...shared, path: '/docs/*', handle: sendFile },
+  ]
+}

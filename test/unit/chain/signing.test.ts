@@ -13,7 +13,7 @@ import artefact from '../../../src/chain/registry.json' with { type: 'json' }
 import { costsOf } from '../../../src/chain/relay/find-on-chain.ts'
 import { feeOf, type LogReply, type ReceiptReply } from '../../../src/chain/rpc.ts'
 import { chooseFees, nonceOf, parseTransaction, raiseFees, signTransaction } from '../../../src/chain/transaction.ts'
-import { createDescribeCommit } from '../../../src/modules/commits/commit-data.ts'
+import { createDescribeCommit } from '../../../src/modules/commits/commits.ts'
 import { relayKeys } from '../../support/chain/anvil.ts'
 import { recoverSigner } from '../../support/recover-signer.ts'
 

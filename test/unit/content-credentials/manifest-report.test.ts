@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reportBounds } from '../../../src/modules/assets/manifest-report.ts'
+import { reportBounds } from '../../../src/modules/assets/content-credentials.graphql.ts'
 import { reportOf, unreadable } from '../../../src/modules/content-credentials/manifest.ts'
 
 const now = new Date('2026-11-22T12:00:00Z')
