@@ -14,10 +14,9 @@ type Inputs<Name extends keyof metadata.GivenValues> = InputFieldsFromShape<
   'InputObject'
 >
 
-const inputsOf = <Name extends keyof metadata.GivenValues>(
-  t: InputFields,
-  fields: Record<Name, metadata.MetadataField>,
-) =>
+type Fields<Name extends string> = Record<Name, metadata.MetadataField>
+
+const inputsOf = <Name extends keyof metadata.GivenValues>(t: InputFields, fields: Fields<Name>) =>
   mapFields<Inputs<Name>>(fields, ({ kind, description }) =>
     kind === 'flag' ? t.boolean({ description }) : t.string({ description }),
   )
@@ -36,10 +35,7 @@ const targetFields = (t: InputFields) => ({
   }),
 })
 
-const customRules =
-  'You choose the keys. A key that the tree uses itself, such as assetCreator or license, replaces the value of the tree. Keys that identify ' +
-  'the file are rejected in any case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. ' +
-  'At most 10 KB and 16 levels deep.'
+const customRules = `You choose the keys. A key that the tree uses itself, such as assetCreator or license, replaces the value of the tree. Keys that identify the file are rejected in any case: ${metadata.identifyingKeys.join(', ')}. At most 10 KB and 16 levels deep.`
 
 export const registrationInputFields = (t: InputFields) => ({
   assetFileMimeType: t.string({

@@ -1,5 +1,5 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, omitNullish, optionalTime, shortText, time } from '../../graphql/builder.ts'
+import { builder, omitNullish, optionalTime, payloadType, shortText, time } from '../../graphql/builder.ts'
 import { pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
@@ -15,8 +15,7 @@ const pages = pageOf(200)
 builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
   t.string({
     ...urlSize,
-    description:
-      'URL of the page of the asset. Only the owner can open the page of a private asset. `createAssetLink` creates a link for other readers.',
+    description: 'URL of the page of the asset. Other readers of a private asset need a link: `createAssetLink`.',
     resolve: ({ nid }, _args, { baseUrl }) => baseUrl + links.assetPagePath(nid),
   }),
 )
@@ -30,20 +29,13 @@ const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
     label: t.exposeString('label', shortText(links.LINK_LABEL_LENGTH, 'Your label for the link. May be empty.')),
     url: t.string({
       ...urlSize,
-      description:
-        'URL of the page. Anyone who has this URL can read the page, even of a private asset. Treat the URL as a secret.',
+      description: 'URL of the page. Anyone who has this secret URL can read the page, even of a private asset.',
       resolve: ({ path }, _args, { baseUrl }) => baseUrl + path,
     }),
     createdAt: t.expose('createdAt', time('Time at which the link was created.')),
     expiresAt: t.expose('expiresAt', time('Time at which the link expires.')),
-    revokedAt: t.expose(
-      'revokedAt',
-      optionalTime('Time at which the link was revoked. Null if the link is not revoked.'),
-    ),
-    lastUsedAt: t.expose(
-      'lastUsedAt',
-      optionalTime('Start of the hour in which the link was last used. Null if the link was never used.'),
-    ),
+    revokedAt: t.expose('revokedAt', optionalTime('Time at which the link was revoked, or null.')),
+    lastUsedAt: t.expose('lastUsedAt', optionalTime('Start of the hour in which the link was last used, or null.')),
   }),
 })
 
@@ -55,7 +47,7 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
       type: AssetLinkType,
       nullable: true,
       ...pages,
-      description: `Links to the page of the asset, newest first. Null for all callers except the owner. Creating a link deletes links that expired or were revoked ${links.KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
+      description: `Links to the page of the asset, newest first. Null for all callers except the owner. Creating a link deletes links that expired or were revoked ${links.ENDED_DAYS} days ago. Raises VALIDATION_FAILED.`,
       args: { search: searchArg(t, 'the label'), offset: offsetArg(t) },
       async resolve(asset, { offset, search, ...args }, context) {
         if (!owns(context.actor, asset)) return null
@@ -84,23 +76,12 @@ const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
   }),
 })
 
-const linkPayload = (name: string, description: string) =>
-  builder.objectRef<{ link: AssetLink }>(name).implement({
-    description,
-    fields: (t) => ({
-      link: t.expose('link', { type: AssetLinkType, description: 'The link to the page of the asset.' }),
-    }),
-  })
-const CreateAssetLinkPayload = linkPayload('CreateAssetLinkPayload', 'The new link.')
-const RevokeAssetLinkPayload = linkPayload('RevokeAssetLinkPayload', 'The revoked link.')
+const link = ['link', AssetLinkType, 'The link to the page of the asset.'] as const
+const CreateAssetLinkPayload = payloadType('CreateAssetLinkPayload', 'The new link.', link)
+const RevokeAssetLinkPayload = payloadType('RevokeAssetLinkPayload', 'The revoked link.', link)
 
 const RevokeAssetLinkInput = idInputType('RevokeAssetLinkInput', 'The link to revoke.', 'ID of the link.')
-
-const RevokeAssetLinksInput = idInputType(
-  'RevokeAssetLinksInput',
-  'The asset whose links are revoked.',
-  'The nid of the asset.',
-)
+const RevokeAssetLinksInput = idInputType('RevokeAssetLinksInput', 'The asset whose links are revoked.', 'The nid.')
 
 /** The payload has no `id` field, because Relay would treat the payload as the asset itself. */
 const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetLinksPayload').implement({
@@ -118,24 +99,15 @@ builder.mutationFields((t) => ({
   createAssetLink: t.field({
     type: CreateAssetLinkPayload,
     description:
-      'Creates a link to the page of your asset. Anyone who has the link can read the page and the proof until the link expires, even of a private asset. ' +
-      'The operation is free and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
-    args: {
-      input: t.arg({
-        type: CreateAssetLinkInput,
-        required: true,
-        description: 'The asset, and the expiry time of the link.',
-      }),
-    },
+      'Creates a link to the page of your asset. Anyone who has the link can read the page and the proof until the link expires, even of a private asset. The operation is free and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
+    args: { input: t.arg({ type: CreateAssetLinkInput, required: true, description: 'The asset and the link.' }) },
     resolve: async (_root, { input }, context) => ({ link: await links.createAssetLink(context, omitNullish(input)) }),
   }),
   revokeAssetLink: t.field({
     type: RevokeAssetLinkPayload,
     description:
       'Revokes a link to the page of your asset, immediately. A link that expired or was revoked stays unchanged. Raises NOT_AUTHENTICATED, NOT_FOUND.',
-    args: {
-      input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link to revoke.' }),
-    },
+    args: { input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link to revoke.' }) },
     resolve: async (_root, { input }, context) => ({ link: await links.revokeAssetLink(context, input) }),
   }),
   revokeAssetLinks: t.field({

@@ -18,8 +18,8 @@ type Writer = idempotent.IdempotentContext & Use<'assetLinkKey'>
 
 /** Maximum number of links per asset, including recently ended ones. Concurrent requests can exceed it slightly. */
 const MAX_LINKS = 200
-/** Number of days to keep ended links. They are deleted when a new link is created. */
-export const KEPT_DAYS = 30
+/** Number of days after which a new link of the asset deletes ended links. */
+export const ENDED_DAYS = 30
 const DEFAULT_DAYS = 7
 export const MAX_LINK_DAYS = 366
 const DAY_MS = 86_400_000
@@ -30,11 +30,8 @@ const linkInput = z.strictObject({
   label: label(LINK_LABEL_LENGTH).default(''),
 })
 
-/** A link as the owner of the asset sees it. */
-export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> {
-  /** Path and query of the page. Keep it secret: anyone who has it can read the page. */
-  path: string
-}
+/** A link as the owner of the asset sees it. `path`: path and query of the page, which are a secret. */
+export type AssetLink = Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> & { path: string }
 
 export const assetPagePath = (nid: string) => `/assets/${nid}`
 
@@ -58,7 +55,7 @@ export async function createAssetLink(
     const [created] = await database.query(createLink, params)
     if (!created) throw notFound('Asset')
     if (created.result !== null) return created.result
-    const problem = `An asset has at most ${MAX_LINKS} links, including those that ended in the last ${KEPT_DAYS} days.`
+    const problem = `An asset has at most ${MAX_LINKS} links, including those that ended in the last ${ENDED_DAYS} days.`
     throw validationFailed({ id: [problem] })
   })
   const link = await findAssetLink(context, result.split(' ')[1]!)
@@ -66,7 +63,7 @@ export async function createAssetLink(
   return link
 }
 
-/** Revokes a link of the caller by its ID (`link_…`). Throws NOT_FOUND. */
+/** Throws NOT_FOUND. */
 export async function revokeAssetLink(context: Writer, { id }: { id: string }): Promise<AssetLink> {
   const { actor, database, idempotency } = context
   assertUserMay(actor, 'asset:update')
@@ -94,7 +91,7 @@ export async function revokeAssetLinks(context: Writer, { id }: { id: string }):
   })
 }
 
-/** Returns one of the caller's links by its UUID, or null. */
+/** Returns a link of the caller by its UUID, or null. */
 export async function findAssetLink(context: Reader, link: string): Promise<AssetLink | null> {
   const { actor, database } = context
   if (actor.kind !== 'user') return null
@@ -102,7 +99,7 @@ export async function findAssetLink(context: Reader, link: string): Promise<Asse
   return row ? present(context, row) : null
 }
 
-/** Lists the links of an asset (UUID), newest first. The caller checks the owner. Throws VALIDATION_FAILED. */
+/** Lists the links of an asset, newest first. The caller checks the owner. Throws VALIDATION_FAILED. */
 export async function listAssetLinks(
   context: Reader,
   asset: string,
@@ -128,7 +125,7 @@ export async function readerByLink(context: Reader, id: string, query: URLSearch
   const nid = canonicalNid(id)
   if (link === undefined || signature === null || nid === undefined || actor.kind === 'system') return actor
   const [found] = await database.query(findUsableLink, { nid, link })
-  if (!found || !equals(signature, signatureOf(context, link, found))) return actor
+  if (!found || !equals(Buffer.from(signature), Buffer.from(signatureOf(context, link, found)))) return actor
   if (!found.isRecorded) await database.query(recordLinkUse, { link })
   return { kind: 'system', guest: actor }
 }
@@ -147,19 +144,16 @@ function present(context: Reader, { assetId, ownerId, nid, ...row }: LinkRow): A
   return { ...row, path: `${assetPagePath(nid)}?${query}` }
 }
 
-type LinkedAsset = { assetId: string; ownerId: string }
+type Linked = Pick<LinkRow, 'assetId' | 'ownerId'>
 
-const signatureOf = ({ assetLinkKey }: Use<'assetLinkKey'>, link: string, { assetId, ownerId }: LinkedAsset) =>
+const signatureOf = ({ assetLinkKey }: Use<'assetLinkKey'>, link: string, { assetId, ownerId }: Linked) =>
   createHmac('sha256', assetLinkKey).update(['link', link, assetId, ownerId].join('\n')).digest('base64url')
 
-function equals(given: string, expected: string): boolean {
-  const [first, second] = [Buffer.from(given), Buffer.from(expected)]
-  return first.length === second.length && timingSafeEqual(first, second)
-}
+const equals = (given: Buffer, expected: Buffer) => given.length === expected.length && timingSafeEqual(given, expected)
 
 const wholeSeconds = (time: Date) => new Date(time).setMilliseconds(0)
 
-/** Returns the expiry time, in whole seconds. Throws VALIDATION_FAILED if it is out of range. */
+/** Returns the expiry time in whole seconds. Throws VALIDATION_FAILED if it is out of range. */
 function expiryOf(now: Date, expiresAt: Date | undefined): Date {
   const from = wholeSeconds(now)
   const expires = expiresAt ? wholeSeconds(expiresAt) : from + DEFAULT_DAYS * DAY_MS
@@ -202,7 +196,7 @@ export const createLink = statement(
    deleted_links as (
      delete from asset_links l using locked_asset
      where l.asset_id = locked_asset.id
-       and least(l.expires_at, l.revoked_at) < now() - interval '${KEPT_DAYS} days' returning l.id
+       and least(l.expires_at, l.revoked_at) < now() - interval '${ENDED_DAYS} days' returning l.id
    ),
    inserted_link as (
      insert into asset_links (asset_id, label, expires_at)
@@ -210,12 +204,12 @@ export const createLink = statement(
      where (select count(*) from asset_links l where l.asset_id = locked_asset.id) - (select count(*) from deleted_links) < ${MAX_LINKS}
      returning id
    ),
-   made as (select ${resultSql('locked_asset', 'inserted_link')} as result from locked_asset, inserted_link),
-   ${rememberSql('result', 'made')}
-   select (select result from made) as result from locked_asset`,
+   new_result as (select ${resultSql('locked_asset', 'inserted_link')} as result from locked_asset, inserted_link),
+   ${rememberSql('result', 'new_result')}
+   select (select result from new_result) as result from locked_asset`,
 )
 
-/** Revokes a link to an asset of this owner. Revoking it again keeps the time of the first revocation. */
+/** A second revocation keeps the time of the first one. */
 const revokeLink = statement(
   'asset_link_revoke',
   { parameters: { link: uuid, user: uuid, ...remembered }, columns: { result: text } },
@@ -242,9 +236,9 @@ const revokeLinks = statement(
    select nid from locked_asset`,
 )
 
-/** Finds an active link. The caller must check the signature. `isRecorded`: true if it was used in this hour. */
+/** The caller must check the signature. `isRecorded`: true if the link was used in this hour. */
 const findUsableLink = statement(
-  'asset_link_good',
+  'asset_link_find_usable',
   { parameters: { nid: text, link: uuid }, columns: { assetId: uuid, ownerId: uuid, isRecorded: boolean } },
   `select a.id as "assetId", a.owner_id as "ownerId",
      l.last_used_at is not distinct from date_trunc('hour', now(), 'UTC') as "isRecorded"
@@ -260,7 +254,7 @@ const recordLinkUse = statement(
 )
 
 const findLinkedAsset = statement(
-  'asset_link_asset',
+  'asset_link_find_asset',
   { parameters: { nid: text }, columns: { id: uuid, ownerId: uuid, publicAccess: boolean, now: timestamp } },
   `select id, owner_id as "ownerId", public_access as "publicAccess", clock_timestamp()::timestamptz(3) as now
    from assets where nid = $nid and deleted_at is null`,

@@ -233,7 +233,7 @@ export const AssetType = builder.prismaObject('Asset', {
       description: `${customField.description}.`,
     }),
     headId: t.id({
-      description: 'ID of the newest commit. Send it as `expectedHead` to reject your change after a newer commit.',
+      description: 'ID of the newest commit. Send this ID as `expectedHead` to reject a change after a newer commit.',
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
     uploadedAt: t.expose('uploadedAt', time('Time of registration.')),

@@ -9,7 +9,7 @@ import { assertMayOnAsset } from '../../shared/policy.ts'
 import { eraseMetadataSql } from './metadata.ts'
 import { findAssetToUpdate } from './update-asset.ts'
 
-/** SQL condition on pins that are not trees. It lists the kinds, because only a list of kinds can use the index. */
+/** The condition lists the kinds, because only a list of kinds can use the index. */
 const isNoTreeSql = (kind: string): string => `${kind} in ('FILE', 'THUMBNAIL', 'C2PA')`
 
 /** Maximum number of commits that one statement erases per asset. */
@@ -18,9 +18,8 @@ const COMMITS_AT_ONCE = 500
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
 
 /**
- * Returns the CTEs that delete the assets that match a condition. The CTE `deleted_assets` has `id`, `nid` and
- * `owner_id`. Commits that are not final on the chain keep their trees, because the relay needs them. A batch job
- * erases these trees and the rest of long histories later.
+ * Returns the CTEs that delete the assets that match a condition. Commits that are not final on the chain keep their
+ * trees, because the relay needs them. A batch job erases these trees and the rest of long histories later.
  */
 export const emptyAssetsSql = (condition: string) => `
    deleted_assets as (

@@ -10,24 +10,25 @@ import type { OnError } from '../../shared/log.ts'
 import { visibleAssetsSql } from '../../shared/policy.ts'
 import { HEAD_BYTES } from './file-types.ts'
 
-/** Page size for files, and number of deleted assets per statement. */
+type Stores = Use<'contentStore' | 'database'>
+
 const PAGE = 100
 
 /** Prefix of the CIDs of files that consist of several blocks. */
 const DAG_PB_PREFIX = 'bafybei'
 
-/** SQL condition on pins whose blocks are not indexed. Trees are excluded, because a tree has only one block. */
+/** Excludes trees, because a tree has only one block. */
 const isUnindexedSql = `p.cid like '${DAG_PB_PREFIX}%' and p.kind <> 'TREE'
      and not exists (select from asset_blocks b where b.cid = p.cid and b.asset_id = p.asset_id)`
 
 const findUnindexed = statement(
-  'blocks_unlisted',
+  'blocks_find_unindexed',
   { parameters: { cid: text }, columns: { asset: uuid } },
   `select p.asset_id as asset from pins p where p.cid = $cid and ${isUnindexedSql}`,
 )
 
 const nextUnindexed = statement(
-  'blocks_next',
+  'blocks_next_unindexed',
   { parameters: { after: text, limit: int }, columns: { cid: text } },
   `select distinct p.cid from pins p where p.cid > $after and ${isUnindexedSql} order by p.cid limit $limit`,
 )
@@ -38,10 +39,10 @@ const insertBlocks = statement(
   `insert into asset_blocks (cid, asset_id)
    select cid, id from unnest($cids) as cid, (
      select id from assets where id = any ($assets) and deleted_at is null order by id for key share
-   ) as kept on conflict do nothing`,
+   ) as undeleted_asset on conflict do nothing`,
 )
 
-/** Finds a readable block, public ones first. Excludes roots of signed copies, which `findFile` checks. */
+/** Excludes roots of signed copies, which `findFile` checks. */
 const findReadableBlock = statement(
   'block_find',
   { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean } },
@@ -52,7 +53,7 @@ const findReadableBlock = statement(
 )
 
 const deleteBlocks = statement(
-  'blocks_forget',
+  'blocks_delete',
   { parameters: {}, columns: { asset: uuid } },
   `with deleted_assets as (
      select a.id from assets a where a.deleted_at is not null
@@ -61,13 +62,13 @@ const deleteBlocks = statement(
    delete from asset_blocks b using deleted_assets where b.asset_id = deleted_assets.id returning b.asset_id as asset`,
 )
 
-export async function indexBlocks({ contentStore, database }: Use<'contentStore' | 'database'>, cid: string) {
+export async function indexBlocks({ contentStore, database }: Stores, cid: string) {
   if (!cid.startsWith(DAG_PB_PREFIX)) return
   const assets = await database.query(findUnindexed, { cid })
   if (assets.length === 0) return
   const cids = [cid]
   for await (const below of contentStore.blocksBelow(cid)) cids.push(below)
-  // The CID of the file itself marks the file as indexed, so one statement must insert it together with all blocks.
+  // The CID of the file marks the file as indexed, so one statement must insert this CID with the blocks.
   await database.query(insertBlocks, { cids, assets: assets.map(({ asset }) => asset) })
 }
 
@@ -79,11 +80,7 @@ export async function findBlock({ actor, database }: Use<'actor' | 'database'>, 
 }
 
 /** Indexes the blocks of all files, and deletes the blocks of deleted assets. Throws UNAVAILABLE. */
-export async function updateBlockIndex(
-  context: Use<'contentStore' | 'database'>,
-  onError: OnError,
-  cancel?: AbortSignal,
-): Promise<void> {
+export async function updateBlockIndex(context: Stores, onError: OnError, cancel?: AbortSignal): Promise<void> {
   const { database } = context
   while ((await database.query(deleteBlocks, {})).length > 0) cancel?.throwIfAborted()
   const pages = keysetPages({
@@ -104,10 +101,9 @@ export async function updateBlockIndex(
 }
 
 /**
- * Finds a pin of an asset that the reader may see, or whose link the reader has. A link does not work while the account
- * of the owner is locked. Signed copies need the permission of the owner, except with a link, because only the owner
- * gets links to them. Thumbnails and trees come first, because Annal made them. Public files come before private files,
- * because their responses can be cached.
+ * Finds a pin of an asset that the reader may see, or whose link the reader has. Only the owner gets links to signed
+ * copies, so a link needs no permission. Thumbnails and trees come first, because Annal made them. Public files come
+ * before private files, because their responses can be cached.
  */
 const findPin = statement(
   'asset_pin_find',
@@ -123,7 +119,7 @@ const findPin = statement(
    order by link.is_linked desc, array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`,
 )
 
-/** Finds a file that the caller may read. Hides the file name for thumbnails and trees, as it may be private. */
+/** Thumbnails and trees get another file name, because the name of the file may be private. */
 export async function findFile({ actor, database }: Use<'actor' | 'database'>, cid: string, linkedAsset?: string) {
   if (!isNid(cid)) return null
   const reader = actor.kind === 'user' ? actor.id : null

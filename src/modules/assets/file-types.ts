@@ -1,15 +1,16 @@
 /** Table of known file types. It defines the registered type, display, thumbnail and signed copy of a file. */
 import mime from 'mime'
-import { bareType, mediaKindOf } from './metadata.ts'
 import type { IncomingFile } from './uploads.ts'
 
 /** Display of a file. The file gateway serves all files inline, except downloads. */
-export type Display = 'picture' | 'player' | 'inline' | 'download'
+type Display = 'picture' | 'player' | 'inline' | 'download'
 
 interface FileType {
   name: string
   type: string
+  /** Matches the start of a file, decoded as Latin-1. */
   signature?: RegExp
+  /** Matches a brand in the `ftyp` box of a file (ISO base media file format). */
   brands?: RegExp
   /** True if the brands identify only the container format. Any other brand in the file is more specific. */
   isContainer?: true
@@ -56,26 +57,22 @@ const ALIASES: Record<string, string> = {
   'application/json': 'json text/json',
 }
 
-/** Returns a row whose files start with a signature, decoded as Latin-1. */
-const bySignature = (
-  name: string,
-  type: string,
-  display: Display,
-  signature: RegExp,
-  more: Partial<FileType> = {},
-) => ({ ...{ name, type, display, signature }, ...more })
-
-/** Returns a row whose files have a brand in their `ftyp` box (ISO base media file format). */
-const byBrand = (name: string, type: string, display: Display, brands: RegExp, more: Partial<FileType> = {}) => ({
-  ...{ name, type, display, brands },
-  ...more,
-})
+const rowBy =
+  (by: 'signature' | 'brands') =>
+  (name: string, type: string, display: Display, pattern: RegExp, more: Partial<FileType> = {}): FileType => ({
+    ...{ name, type, display, [by]: pattern },
+    ...more,
+  })
+const [bySignature, byBrand] = [rowBy('signature'), rowBy('brands')]
 
 const isMedia = /^(?:audio|video)\//
 const isImage = /^image\/(?!svg)/
+const orAudio = { refinedBy: /^audio\// }
+const tiff = { refinedBy: isImage, thumbnail: 'Tiff' }
 const mp4 = { refinedBy: isMedia, signed: true } as const
 const mp4Container = { ...mp4, isContainer: true } as const
 const heifContainer = { isContainer: true, signed: 'image/heif' } as const
+const isoBrands = /^(?:iso[m\d]|mp[47]\d|avc1|dash|cmf[c\d]|ms[di]x|MSNV|XAVC|F4[VP] )$/
 const asMp4 = { signed: 'video/mp4' } as const
 const asHeic = { signed: 'image/heic' } as const
 
@@ -85,13 +82,9 @@ const FILE_TYPES: readonly FileType[] = [
   bySignature('PNG', 'image/png', 'picture', /^\x89PNG\r\n/, { thumbnail: 'Png', signed: true }),
   bySignature('WebP', 'image/webp', 'picture', /^RIFF.{4}WEBP/s, { thumbnail: 'Webp', signed: true }),
   bySignature('GIF', 'image/gif', 'picture', /^GIF8[79]a/, { thumbnail: 'Nsgif', signed: true }),
-  bySignature('TIFF', 'image/tiff', 'inline', /^(?:II\*\0|MM\0\*)/, {
-    refinedBy: isImage,
-    thumbnail: 'Tiff',
-    signed: true,
-  }),
+  bySignature('TIFF', 'image/tiff', 'inline', /^(?:II\*\0|MM\0\*)/, { ...tiff, signed: true }),
   // BigTIFF. The C2PA library does not write it.
-  bySignature('TIFF', 'image/tiff', 'inline', /^(?:II\+\0|MM\0\+)/, { refinedBy: isImage, thumbnail: 'Tiff' }),
+  bySignature('TIFF', 'image/tiff', 'inline', /^(?:II\+\0|MM\0\+)/, tiff),
   byBrand('AVIF', 'image/avif', 'picture', /^(?:avi[fs]|MA1[AB])$/, { thumbnail: 'Heif', signed: true }),
   // The thumbnail decoder does not support HEVC.
   byBrand('HEIC', 'image/heic', 'inline', /^hei[cxms]$/, asHeic),
@@ -102,11 +95,7 @@ const FILE_TYPES: readonly FileType[] = [
   // Video files also list the brand M4A, so this row must precede it.
   byBrand('MP4', 'video/mp4', 'player', /^M4V/, mp4),
   byBrand('M4A', 'audio/mp4', 'player', /^(?:M4[ABP] |F4[AB] )$/, { signed: true }),
-  byBrand(
-    ...(['MP4', 'video/mp4', 'player'] as const),
-    /^(?:iso[m\d]|mp[47]\d|avc1|dash|cmf[c\d]|ms[di]x|MSNV|XAVC|F4[VP] )$/,
-    mp4Container,
-  ),
+  byBrand('MP4', 'video/mp4', 'player', isoBrands, mp4Container),
   // MP4 files from cameras also list the brands of the next three rows.
   byBrand('3GP', 'video/3gpp', 'player', /^3g[eghprst][\da-z]$/, asMp4),
   byBrand('3GP', 'video/3gpp2', 'player', /^3g2[\da-z]$/, asMp4),
@@ -121,10 +110,8 @@ const FILE_TYPES: readonly FileType[] = [
   bySignature('Ogg video', 'video/ogg', 'player', /^OggS\0.{23}\x80theora/s),
   bySignature('Ogg audio', 'audio/ogg', 'player', /^OggS\0.{23}(?:OpusHead|\cAvorbis|Speex {3}|\x7fFLAC)/s),
   bySignature('Ogg', 'application/ogg', 'download', /^OggS\0/, { refinedBy: isMedia }),
-  bySignature('WebM', 'video/webm', 'player', /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}webm/s, { refinedBy: /^audio\// }),
-  bySignature('Matroska', 'video/x-matroska', 'player', /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}matroska/s, {
-    refinedBy: /^audio\//,
-  }),
+  bySignature('WebM', 'video/webm', 'player', /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}webm/s, orAudio),
+  bySignature('Matroska', 'video/x-matroska', 'player', /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}matroska/s, orAudio),
   bySignature('BMP', 'image/bmp', 'picture', /^BM.{4}\0{4}/s),
   bySignature('JPEG XL', 'image/jxl', 'download', /^\0{3}\fJXL \r\n\x87\n/),
   bySignature('JPEG 2000', 'image/jp2', 'download', /^\0{3}\fjP {2}\r\n\x87\n/),
@@ -140,7 +127,7 @@ const FILE_TYPES: readonly FileType[] = [
 /** Number of bytes at the start of a file that identify its type. An `ftyp` box with all its brands fits into them. */
 export const HEAD_BYTES = 4_096
 
-/** Returns the brands of the `ftyp` box at the start of a file, the major brand first, or undefined. */
+/** Returns the brands in the `ftyp` box of a file, the major brand first. */
 function brandsOf(head: Buffer): string[] | undefined {
   if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const size = head.readUInt32BE(0)
@@ -153,18 +140,16 @@ function brandsOf(head: Buffer): string[] | undefined {
   return words.filter((_, index) => index !== 1)
 }
 
-function typeOfBrands(brands: readonly string[]): FileType | undefined {
-  const matching = (candidates: readonly string[]) =>
-    FILE_TYPES.find(({ brands: known }) => known && candidates.some((brand) => known.test(brand)))
-  const major = matching(brands.slice(0, 1))
-  return major?.isContainer ? matching(brands) : major
-}
-
 /** Returns the table row that matches the first `HEAD_BYTES` bytes of a file, or undefined. */
 function rowOf(bytes: Uint8Array): FileType | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const brands = brandsOf(head)
-  if (brands) return typeOfBrands(brands)
+  if (brands) {
+    const matching = (candidates: readonly string[]) =>
+      FILE_TYPES.find(({ brands: known }) => known && candidates.some((brand) => known.test(brand)))
+    const major = matching(brands.slice(0, 1))
+    return major?.isContainer ? matching(brands) : major
+  }
   const text = head.toString('latin1', 0, 128)
   return FILE_TYPES.find(({ signature }) => signature?.test(text))
 }
@@ -177,17 +162,15 @@ for (const row of FILE_TYPES) {
   for (const name of [row.type, ...aliases, ...prefixed]) if (!rowsByName.has(name)) rowsByName.set(name, row)
 }
 
+/** Returns a media type in lower case and without its parameters. */
+const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLowerCase()
+
 const rowOfType = (mediaType: string) => rowsByName.get(bareType(mediaType))
 
-/** Returns the registered name of a media type that is an alias, or undefined. */
+/** Returns the registered name of an alias. */
 function aliasedType(mediaType: string): string | undefined {
   const row = rowOfType(mediaType)
   return row && row.type !== bareType(mediaType) ? row.type : undefined
-}
-
-/** Returns true if `named` is more specific than the detected type. Types with a signature are not. */
-function isRefinement(named: string, head: Uint8Array): boolean {
-  return rowOf(head)?.refinedBy?.test(named) === true && rowOfType(named)?.signature === undefined
 }
 
 /** Audio and video types that are not in the table, except `+xml`, because browsers run scripts in them. */
@@ -196,16 +179,14 @@ const PLAYABLE = /^(?:audio|video)\/[\w.-]+$/
 export const displayOf = (mediaType: string): Display =>
   rowOfType(mediaType)?.display ?? (PLAYABLE.test(bareType(mediaType)) ? 'player' : 'download')
 
-/** Returns true if Annal makes a thumbnail of a file with these first bytes. */
 export const hasThumbnail = (head: Uint8Array): boolean => rowOf(head)?.thumbnail !== undefined
 
 export const thumbnailLoaders: ReadonlySet<string> = new Set(FILE_TYPES.flatMap(({ thumbnail }) => thumbnail ?? []))
 
 /** Returns the type and the C2PA format of a file. Returns undefined if it cannot have a signed copy. */
 export function signedTypeOf(head: Uint8Array): { type: string; format: string } | undefined {
-  const row = rowOf(head)
-  if (row?.signed === undefined) return undefined
-  return { type: row.type, format: row.signed === true ? row.type : row.signed }
+  const { type, signed } = rowOf(head) ?? { type: '' }
+  return signed === undefined ? undefined : { type, format: signed === true ? type : signed }
 }
 
 const namesWith = (column: 'thumbnail' | 'signed', conjunction: string) =>
@@ -218,12 +199,12 @@ export const thumbnailTypeNames = namesWith('thumbnail', 'or')
 
 /** Includes unknown subtypes, because the content may still match. Excludes SVG, because it is text. */
 function patternOf(column: 'thumbnail' | 'signed'): string {
-  const kinds = new Set(FILE_TYPES.filter((row) => row[column]).map(({ type }) => mediaKindOf(type)))
+  const kinds = new Set(FILE_TYPES.filter((row) => row[column]).map(({ type }) => type.split('/')[0]))
   return `^(?:(?:${[...kinds].join('|')})/(?!svg)|application/(?:octet-stream|mp4))`
 }
 
-/** PostgreSQL patterns for registered types whose files may support a thumbnail or a signed copy. */
-export const typePatterns = { thumbnail: patternOf('thumbnail'), signed: patternOf('signed') } as const
+/** PostgreSQL patterns for registered types whose files may get a thumbnail, or may have a manifest. */
+export const typePatterns = { thumbnail: patternOf('thumbnail'), manifest: patternOf('signed') } as const
 
 const OCTETS = 'application/octet-stream'
 const TEXT = 'text/plain'
@@ -244,7 +225,6 @@ export const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ 
 export const isUninformative = (text: string): boolean =>
   text.trim() === '' || /^[\w.+-]*\*?\/\*$/.test(text) || UNINFORMATIVE.has(bareType(text))
 
-/** Returns the declared type of a form part. Returns `application/octet-stream` if the part declares no media type. */
 export const declaredTypeOf = ({ mimetype }: IncomingFile): string => (isMimeType(mimetype) ? mimetype : OCTETS)
 
 async function headOf(file: IncomingFile): Promise<Uint8Array> {
@@ -256,20 +236,14 @@ async function headOf(file: IncomingFile): Promise<Uint8Array> {
   return head.subarray(0, HEAD_BYTES)
 }
 
-/** Returns true if the bytes contain control characters that do not occur in text files. */
+/** Returns true for control characters that do not occur in text files. */
 const isBinary = (head: Uint8Array) => head.some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte))
 
 const NOT_TEXT = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip)$)/
 
-const typeOfName = (fileName: string): string | undefined => {
-  const type = mime.getType(fileName) ?? undefined
-  return type && (aliasedType(type) ?? type)
-}
-
 /**
- * Returns the media type to register for a file. An informative declared type is kept. Otherwise the type is detected
- * from the content or taken from the file name. `given`: the type in the input, which takes precedence over the type of
- * the form part. Throws the errors of reading the file.
+ * Returns the media type to register. An informative declared type is kept. Otherwise the type is detected from the
+ * content or the file name. `given`: the type in the input, which takes precedence over the type of the form part.
  */
 export async function registeredTypeOf(file: IncomingFile, given: string | undefined): Promise<string> {
   const isGiven = given !== undefined && !isUninformative(given)
@@ -279,9 +253,14 @@ export async function registeredTypeOf(file: IncomingFile, given: string | undef
   const mayBeText = !isGiven && declared.toLowerCase().startsWith(TEXT)
   if (!isUninformative(declared) && alias === undefined && !mayBeText) return declared
   const head = await headOf(file)
-  const detected = mayBeText && !isBinary(head) ? undefined : rowOf(head)?.type
-  const named = typeOfName(file.filename)
-  if (detected !== undefined) return named !== undefined && isRefinement(named, head) ? named : detected
+  const detected = mayBeText && !isBinary(head) ? undefined : rowOf(head)
+  const extensionType = mime.getType(file.filename) ?? undefined
+  const named = extensionType && (aliasedType(extensionType) ?? extensionType)
+  if (detected) {
+    // A type with a signature would have been detected.
+    const isRefinement = named && detected.refinedBy?.test(named) && rowOfType(named)?.signature === undefined
+    return isRefinement ? named : detected.type
+  }
   if (alias !== undefined) return alias
   if (!mayBeText) return named ?? OCTETS
   return named !== undefined && NOT_TEXT.test(named) ? named : declared

@@ -6,30 +6,24 @@ import { notFound } from '../../shared/errors.ts'
 import { resultNoLongerExists } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
 import { cidInput, parse, text as textInput, trimmedText } from '../../shared/input.ts'
-import {
-  assertOffset,
-  countLimit,
-  type ListOrder,
-  MAX_FOREIGN_OFFSET,
-  readClientOf,
-  type Search,
-  searched,
-} from '../../shared/lists.ts'
+import * as lists from '../../shared/lists.ts'
 import { type Actor, visibleAssets } from '../../shared/policy.ts'
 import { isEmailUsableSql, normalizeEmail } from '../accounts/account-input.ts'
+
+const { assertOffset, countLimit, readClientOf, searched } = lists
 
 type Reader = Use<'actor' | 'database'>
 
 export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
 
-/** Returns the asset, or null if it does not exist or the caller may not see it. */
+/** Returns null if the asset does not exist or the caller may not see it. */
 export async function findAsset({ actor, database }: Reader, id: string, query: AssetQuery = {}) {
   const nid = canonicalNid(id)
   if (nid === undefined) return null
   return database.read.asset.findFirst({ ...query, where: { nid, ...visibleAssets(actor) } })
 }
 
-/** Returns the asset. Throws NOT_FOUND if it does not exist or the caller may not see it. */
+/** Throws NOT_FOUND if the asset does not exist or the caller may not see it. */
 export async function getAsset(context: Reader, id: string, query?: AssetQuery): Promise<Asset> {
   const asset = await findAsset(context, id, query)
   if (!asset) throw notFound('Asset')
@@ -37,8 +31,8 @@ export async function getAsset(context: Reader, id: string, query?: AssetQuery):
 }
 
 /**
- * Returns the caller's own asset after a write. Throws NOT_FOUND. Throws IDEMPOTENCY_KEY_REUSED for a retry after the
- * asset was deleted, because another user may have registered the same file since.
+ * Returns the caller's own asset after a write. Throws NOT_FOUND, and IDEMPOTENCY_KEY_REUSED for a retry after the asset
+ * was deleted, because another user may have registered the same file since.
  */
 export async function getOwnAsset(
   { actor, database, idempotency }: Reader & Use<'idempotency'>,
@@ -56,15 +50,11 @@ const sha256 = textInput(66).transform((hash) => hash.toLowerCase().replace(/^0x
 
 const filterInput = z
   .strictObject({
-    owner: trimmedText(254).transform(normalizeEmail),
-    proofHash: sha256,
-    tag: trimmedText(255),
-    isOriginalOwner: z.boolean(),
-    search: z.string(),
+    ...{ owner: trimmedText(254).transform(normalizeEmail), proofHash: sha256, tag: trimmedText(255) },
+    ...{ isOriginalOwner: z.boolean(), search: z.string() },
   })
   .partial()
 
-/** A file, identified by either its SHA-256 hash or its CID. Exactly one of the two is required. */
 const fileInput = z
   .strictObject({
     sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), 'Expected a SHA-256: 64 hexadecimal digits.'),
@@ -76,41 +66,36 @@ const fileInput = z
     path: ['sha256'],
   })
 
-type FileInput = z.input<typeof fileInput>
-type AssetFilter = z.input<typeof filterInput>
+type Order = { orderBy?: lists.ListOrder }
+type AssetFilter = z.input<typeof filterInput> & Order
+type Lookup = z.input<typeof fileInput> & Order & { search?: string }
 
 type Needs = Use<'actor' | 'config' | 'database' | 'cutsPages'>
-
-interface Order {
-  orderBy?: ListOrder
-}
 
 const orderOf = ({ orderBy }: Order, order: Prisma.SortOrder): Prisma.AssetOrderByWithRelationInput[] =>
   orderBy === 'UPDATED_AT' ? [{ updatedAt: order }, { id: order }] : [{ id: order }]
 
 const searchedFields = ['headline', 'caption', 'fileName', 'tag'] as const
-const matching = (search: Search) =>
+const matching = (search: lists.Search) =>
   searched<Prisma.AssetWhereInput>(search, (word) => searchedFields.map((field) => ({ [field]: word })))
 
 /**
- * Lists the caller's own assets, or public assets for an anonymous caller. If the filter has an owner, it lists that
- * owner's assets that the caller may see. Newest first. Throws VALIDATION_FAILED.
+ * Lists the caller's own assets, or public assets for an anonymous caller. With an owner in the filter, lists the assets
+ * of that user that the caller may see. Newest first. Throws VALIDATION_FAILED.
  */
-export async function listAssets(context: Needs, filter: AssetFilter & Order, query: AssetQuery): Promise<Asset[]> {
+export async function listAssets(context: Needs, filter: AssetFilter, query: AssetQuery): Promise<Asset[]> {
   const { actor, database, cutsPages } = context
   const where = await listCondition(context, filter)
   if (!isOwnList(actor, where.ownerId)) assertOffset(query.skip ?? 0)
   return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(filter, 'desc'), where })
 }
 
-/** Counts the assets of `listAssets`. For anonymous callers it stops counting shortly after the page at `offset`. */
-export async function countAssets(context: Needs, filter: AssetFilter & Order, offset?: number | null) {
+/** For anonymous callers, the count stops shortly after the page at `offset`. */
+export async function countAssets(context: Needs, filter: AssetFilter, offset?: number | null) {
   const where = await listCondition(context, filter)
   const limit = context.actor.kind === 'anonymous' && { take: countLimit(offset) }
   return context.database.read.asset.count({ where, ...limit })
 }
-
-type Lookup = FileInput & Order & { search?: string }
 
 /** Lists the registrations of a file that the caller may see, oldest first. Throws VALIDATION_FAILED. */
 export async function lookUpFile({ actor, database, cutsPages }: Needs, lookup: Lookup, query: AssetQuery) {
@@ -119,7 +104,6 @@ export async function lookUpFile({ actor, database, cutsPages }: Needs, lookup: 
   return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(lookup, 'asc'), where })
 }
 
-/** Counts the registrations of `lookUpFile`. It stops counting shortly after the page at `offset`. */
 export const countRegistrations = async ({ actor, database }: Needs, lookup: Lookup, offset?: number | null) =>
   database.read.asset.count({ where: registrationsOf(actor, lookup), take: countLimit(offset) })
 
@@ -130,11 +114,10 @@ function registrationsOf(actor: Actor, { search, orderBy: _, ...file }: Lookup):
 
 const callerId = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
 
-/** Returns true if a list contains only the caller's assets. */
 const isOwnList = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
   actor.kind === 'system' || (ownerId !== undefined && ownerId === callerId(actor))
 
-async function listCondition(context: Needs, { orderBy, ...filter }: AssetFilter & Order) {
+async function listCondition(context: Needs, { orderBy, ...filter }: AssetFilter) {
   const { actor } = context
   const { owner, proofHash, tag, isOriginalOwner, search } = parse(filterInput, filter)
   const ownerId = owner === undefined ? callerId(actor) : await findOwnerId(context, owner)
@@ -149,9 +132,8 @@ async function listCondition(context: Needs, { orderBy, ...filter }: AssetFilter
   }
   const found = matching(search)
   if (isOwnList(actor, ownerId) || !(found.AND || orderBy === 'UPDATED_AT')) return { ...where, ...found }
-  // Searches and the order by update time have no index, so lists of other users' assets include only the newest
-  // assets.
-  const last = { select: { id: true }, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET } as const
+  // No index supports searches and the order by update time, so other users' lists contain only the newest assets.
+  const last = { select: { id: true }, orderBy: { id: 'desc' }, skip: lists.MAX_FOREIGN_OFFSET } as const
   const oldest = await context.database.read.asset.findFirst({ ...last, where })
   return { ...where, ...(oldest && { id: { gt: oldest.id } }), ...found }
 }

@@ -261,12 +261,9 @@ export function compare(before: Metadata, after: Metadata): Changes {
   return changes
 }
 
-/** Returns a media type in lower case and without its parameters. */
-export const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLowerCase()
-
 const kinds = ['image', 'video', 'audio'] as const
 /** Top-level type of a media type. `file` means any other type. */
 export type MediaKind = (typeof kinds)[number] | 'file'
 
 export const mediaKindOf = (mediaType: string): MediaKind =>
-  kinds.find((kind) => bareType(mediaType).startsWith(`${kind}/`)) ?? 'file'
+  kinds.find((kind) => mediaType.trim().toLowerCase().startsWith(`${kind}/`)) ?? 'file'

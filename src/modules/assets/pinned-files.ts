@@ -10,50 +10,39 @@ const pinColumns = { cid: text, asset_id: uuid, kind, nid: text }
 type PinRow = RowOf<typeof pinColumns>
 
 const nextPins = statement(
-  'kept_pins',
+  'pins_next',
   { parameters: { cid: text, asset: uuid, limit: int }, columns: pinColumns },
   `select p.cid, p.asset_id, p.kind, a.nid from pins p join assets a on a.id = p.asset_id
    where (p.cid, p.asset_id) > ($cid, $asset) order by p.cid, p.asset_id limit $limit`,
 )
 
 const findTree = statement(
-  'kept_tree',
+  'pins_find_tree',
   { parameters: { cid: text, asset: uuid }, columns: { tree: text } },
   `select tree from commits where tree_cid = $cid and asset_id = $asset and tree <> '' limit 1`,
 )
 
 const requestThumbnail = statement(
-  'kept_thumbnail',
+  'pins_request_thumbnail',
   { parameters: { asset: uuid } },
   'update assets set thumbnail_requested = false where id = $asset and deleted_at is null',
 )
 
 const unpinSigned = statement(
-  'kept_c2pa',
+  'pins_unpin_signed',
   { parameters: { asset: uuid, cid: text } },
   `with deleted_pin as (delete from pins where asset_id = $asset and cid = $cid and kind = 'C2PA')
    update assets set c2pa_cid = null, c2pa_version = null where id = $asset and c2pa_cid = $cid`,
 )
 
-const PAGE = 500
-
 type Stores = Use<'contentStore' | 'database'>
-
-export interface Repairs {
-  trees: number
-  thumbnails: number
-  /** Number of unpinned signed copies. The next request for one creates it again. */
-  signed: number
-  /** Files that cannot be restored from the database. */
-  missing: object[]
-}
 
 /** Yields pins whose files are incomplete. Throws UNAVAILABLE. */
 async function* findIncomplete({ database, contentStore }: Stores): AsyncGenerator<PinRow> {
   let complete = ''
   const pages = keysetPages({
     first: { cid: '', asset: NIL_UUID },
-    limit: PAGE,
+    limit: 500,
     read: (after, limit) => database.query(nextPins, { ...after, limit }),
     keyOf: (row) => ({ cid: row.cid, asset: row.asset_id }),
   })
@@ -78,14 +67,17 @@ export async function checkFiles(parts: Stores): Promise<Finding> {
   )
 }
 
-/** Restores files from the database. Can be repeated. Throws UNAVAILABLE, INSUFFICIENT_STORAGE. */
-export async function repairFiles({ database, contentStore }: Stores): Promise<Repairs> {
-  const repairs: Repairs = { trees: 0, thumbnails: 0, signed: 0, missing: [] }
+/**
+ * Restores files from the database. `signed`: number of unpinned signed copies, which the next request creates again.
+ * `missing`: files that cannot be restored. Throws UNAVAILABLE, INSUFFICIENT_STORAGE.
+ */
+export async function repairFiles({ database, contentStore }: Stores) {
+  const repairs = { trees: 0, thumbnails: 0, signed: 0, missing: [] as object[] }
   for await (const row of findIncomplete({ database, contentStore })) {
     const [commit] = row.kind === 'TREE' ? await database.query(findTree, { cid: row.cid, asset: row.asset_id }) : []
-    const isTree = commit && contentStore.identify(Buffer.from(commit.tree)).cid === row.cid
-    if (isTree) {
-      await contentStore.putDocument(Buffer.from(commit.tree))
+    const tree = commit && Buffer.from(commit.tree)
+    if (tree && contentStore.identify(tree).cid === row.cid) {
+      await contentStore.putDocument(tree)
       repairs.trees += 1
     } else if (row.kind === 'THUMBNAIL' && (await contentStore.isWhole(row.nid))) {
       await database.query(requestThumbnail, { asset: row.asset_id })
@@ -108,9 +100,8 @@ export const findSampleFiles = statement(
 )
 
 /**
- * Stores a file, pins it, and returns the result of `pin`. A garbage collection that started before the pin removes
- * blocks older than its grace period. If storing and pinning take half of that period, the file is stored again to
- * renew its blocks.
+ * Stores a file and returns the result of `pin`. A garbage collection that started before the pin removes blocks older
+ * than its grace period. If storing and pinning take half of that period, the file is stored again to renew its blocks.
  */
 export async function storeAndPin<Stored, Result>(
   { config, log }: Use<'config' | 'log'>,

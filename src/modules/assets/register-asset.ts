@@ -40,21 +40,16 @@ type Needs = idempotent.IdempotentContext &
   Use<'chain' | 'config' | 'contentStore' | 'gasFee' | 'log' | 'notifications' | 'rateLimiter' | 'uploads'>
 
 /** Checks limits before the body of a quote is read. Throws NOT_AUTHENTICATED, THROTTLED. */
-export async function admitRegistrationQuote(
-  { actor, rateLimiter, uploads }: Pick<Needs, 'actor' | 'rateLimiter' | 'uploads'>,
-  declaredBytes: number,
-): Promise<void> {
+export async function admitRegistrationQuote({ actor, rateLimiter, uploads }: Needs, bytes: number): Promise<void> {
   assertUserMay(actor, 'asset:register')
   await rateLimiter.assertAvailable('upload', actor.id)
-  uploads.assertRoom(actor, declaredBytes)
+  uploads.assertRoom(actor, bytes)
 }
 
 /** Checks limits and funds before the body is read. Throws like `admitRegistrationQuote` and `assertCanPay`. */
-export async function admitRegistration(context: Needs, declaredBytes: number): Promise<void> {
-  const { actor } = context
-  assertUserMay(actor, 'asset:register')
-  await admitRegistrationQuote(context, declaredBytes)
-  await assertCanPay(context, actor)
+export async function admitRegistration(context: Needs, bytes: number): Promise<void> {
+  await admitRegistrationQuote(context, bytes)
+  await assertCanPay(context, context.actor as UserActor)
 }
 
 /**
@@ -71,28 +66,24 @@ export async function registerAsset(
   const isRetry = await assertCanPay(context, actor, input.maxCost)
   await rateLimiter.consume('upload', actor.id)
   const file = await assetFile
-  if (isRetry) {
-    return registerOnce(context, actor, file, await contentStore.identifyFile(file.createReadStream()), input)
-  }
+  const register = (stored: StoredFile) => registerOnce(context, actor, file, stored, input)
+  if (isRetry) return register(await contentStore.identifyFile(file.createReadStream()))
   return storeAndPin(
     context,
     () => contentStore.importFile(file.createReadStream()),
-    async (imported) => {
-      try {
-        return await registerOnce(context, actor, file, imported, input)
-      } catch (error) {
+    (imported) =>
+      register(imported).catch(async (error: unknown) => {
         if (error instanceof DomainError && !mayBeNeeded(error)) await imported.discard()
         throw error
-      }
-    },
+      }),
   )
 }
 
-/** Quotes `registerAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED. */
+/** Throws only NOT_AUTHENTICATED. Other errors are part of the quote. */
 export async function quoteRegistration(
   context: Use<'actor' | 'config' | 'contentStore' | 'database' | 'gasFee'>,
   { assetFile, ...fields }: RegisterInput & { assetFile?: AssetFile | undefined },
-): Promise<quotes.Quote> {
+) {
   const { actor, contentStore, database } = context
   assertUserMay(actor, 'asset:register')
   const { data, refusals } = inspect(registerInput, fields)
@@ -128,11 +119,8 @@ type Input = ReturnType<typeof registerInput.parse>
 
 async function registerOnce(context: Needs, actor: UserActor, file: IncomingFile, stored: StoredFile, input: Input) {
   const { assetFileMimeType } = input
-  const facts = {
-    ...input,
-    mimeType: assetFileMimeType ?? declaredTypeOf(file),
-    fileName: cleanFileName(file.filename) ?? 'file',
-  }
+  const fileName = cleanFileName(file.filename) ?? 'file'
+  const facts = { ...input, mimeType: assetFileMimeType ?? declaredTypeOf(file), fileName }
   return once(context, 'registerAsset', { ...facts, nid: stored.cid }, async () =>
     insert(context, actor, stored, { ...facts, mimeType: await registeredTypeOf(file, assetFileMimeType) }),
   )
@@ -153,14 +141,14 @@ async function insert(
   const cost = readCommitCost(context)
   const [error] = validateCharge('commit', cost, { maxCost })
   if (error) throw error
-  const { emptyMetadata, mergeCustom } = metadata
-  const values: metadata.Metadata = { ...emptyMetadata, ...rest, custom: mergeCustom({}, nitCommitCustom) }
+  const custom = metadata.mergeCustom({}, nitCommitCustom)
+  const values: metadata.Metadata = { ...metadata.emptyMetadata, ...rest, custom }
   const creator = { creatorName: actor.user.username, creatorAddress: actor.user.wallet.address }
   const tree = metadata.writeTree({ ...values, ...creator, nid: cid, sha256, mimeType, uploadedAt })
-  const changes = metadata.compare(emptyMetadata, values)
+  const changes = metadata.compare(metadata.emptyMetadata, values)
   const [row] = await database
     .query(insertAsset, {
-      ...commitParams(contentStore, { user: actor.id, message: commitMessage, changes, tree }),
+      ...commitParams(contentStore, actor.id, { message: commitMessage, changes, tree }),
       ...{ fee: cost.price, gas: cost.gas },
       ...{ nid: cid, fileName, mimeType, fileSize: String(size), sha256 },
       ...{ meta, uploadedAt, ...metadata.metadataParams(values), ...idempotencyParams(context) },
@@ -188,26 +176,17 @@ export const findRegistered = statement(
      clock_timestamp()::timestamptz(3) as now`,
 )
 
-/** SQL of newly registered files: the CTE that has their `id`, and the expressions of their type and owner. */
-interface NewFiles {
-  from: string
-  mimeType: string
-  owner: string
-}
+/** SQL of files: the CTE that has their `id`, and the expressions of their type and owner. */
+type Files = Record<'from' | 'mimeType' | 'owner', string>
 
-/**
- * Job that processes new files if their registered types match. The job itself checks the content. Jobs are queued per
- * account, because slow files of one account must not delay other accounts.
- */
-const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: NewFiles) => ({
+/** Jobs are queued per account, because slow files of one account must not delay other accounts. */
+export const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: Files) => ({
   queue,
-  from: `${from} where ${mimeType} ~* '${typePatterns[queue === 'thumbnail' ? 'thumbnail' : 'signed']}'`,
+  from: `${from} where ${mimeType} ~* '${typePatterns[queue]}'`,
   ...{ data: { assetId: 'id' }, group: owner, fairly: true as const },
 })
 
-export const thumbnailJobsSql = (files: NewFiles) => enqueueSql('enqueued_jobs', fileJob('thumbnail', files))
-
-const newFile: NewFiles = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
+const newFile: Files = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
 
 /** Registers an asset and charges the wallet. Violates the unique index on `nid` for a duplicate. */
 export const insertAsset = statement(
@@ -229,7 +208,7 @@ export const insertAsset = statement(
      from charge returning id, nid
    ),
    first_commit as (select charge.*, inserted_asset.id, 1 as position from charge, inserted_asset),
-   ${commitSql({ asset: 'first_commit', given: (name) => `$${name}` })},
+   ${commitSql('first_commit', (name) => `$${name}`)},
    updated_owner as (
      update users set asset_count = asset_count + 1 from inserted_asset where users.id = $user
    ),

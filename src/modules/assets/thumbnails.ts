@@ -2,11 +2,11 @@
 import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchJobRunner, findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
-import type { ThumbnailJob } from '../../jobs/queues.ts'
+import { enqueueSql, type ThumbnailJob } from '../../jobs/queues.ts'
 import { readHead } from './file-blocks.ts'
 import { hasThumbnail } from './file-types.ts'
 import { storeAndPin } from './pinned-files.ts'
-import { thumbnailJobsSql } from './register-asset.ts'
+import { fileJob } from './register-asset.ts'
 
 /** Length of the longer side of a thumbnail, in pixels. */
 const SIDE = 512
@@ -14,7 +14,7 @@ const SIDE = 512
 const MAX_BYTES = 50_000_000
 
 const pinThumbnail = statement(
-  'thumbnail_keep',
+  'thumbnail_pin',
   { parameters: { asset: uuid, cid: text } },
   `with updated_asset as (
      update assets set thumbnail_cid = $cid where id = $asset and deleted_at is null returning id
@@ -23,13 +23,13 @@ const pinThumbnail = statement(
 )
 
 const findMissing = statement(
-  'thumbnail_unrequested',
+  'thumbnail_find_unrequested',
   pageShape,
   findItemsSql('request-thumbnails', 'id::text', 'assets', 'not thumbnail_requested and deleted_at is null', 'id desc'),
 )
 
 const enqueueThumbnails = statement(
-  'thumbnail_ask',
+  'thumbnail_request',
   { parameters: { assets: arrayOf(uuid) }, columns: { items: arrayOf(text), jobs: int } },
   `with locked_assets as (
      select id, owner_id, mime_type from assets where id = any ($assets) and not thumbnail_requested and deleted_at is null
@@ -38,14 +38,11 @@ const enqueueThumbnails = statement(
    updated_assets as (
      update assets a set thumbnail_requested = true from locked_assets where a.id = locked_assets.id
    ),
-   ${thumbnailJobsSql({ from: 'locked_assets', mimeType: 'mime_type', owner: 'owner_id' })}
+   ${enqueueSql('enqueued_jobs', fileJob('thumbnail', { from: 'locked_assets', mimeType: 'mime_type', owner: 'owner_id' }))}
    select array(select id::text from locked_assets) as items, (select count(*) from enqueued_jobs)::int as jobs`,
 )
 
-/** Maximum number of jobs that one run enqueues, so that the queue stays short. */
-const MAX_ENQUEUED = 100
-
-/** Handles a job of the queue `thumbnail`. Skips files of unsupported types. Throws UNAVAILABLE. */
+/** Skips files of unsupported types. Throws UNAVAILABLE. */
 export async function makeThumbnail(
   context: Use<'config' | 'contentStore' | 'database' | 'log' | 'pictures'>,
   { assetId }: ThumbnailJob,
@@ -69,7 +66,8 @@ export async function requestThumbnails({ database, log }: Use<'database' | 'log
   await createBatchJobRunner({ database, log }).run({
     name: 'request-thumbnails',
     find: (query, page) => query(findMissing, page),
-    page: MAX_ENQUEUED,
+    // The queue stays short.
+    page: 100,
     maxPages: 1,
     process: async (query, assets) => ({ items: (await query(enqueueThumbnails, { assets }))[0]?.items ?? [] }),
   })

@@ -35,26 +35,24 @@ type AssetToUpdate = Prisma.AssetGetPayload<{ select: typeof updateSelection }>
 export async function findAssetToUpdate({ database }: Use<'database'>, id: string, query: AssetQuery = {}) {
   const nid = canonicalNid(id)
   if (nid === undefined) return null
-  const select = mergeSelections(updateSelection, query.select ?? {})
+  const select = mergeSelections(updateSelection, (query.select ?? {}) as Selection)
   return database.read.asset.findFirst({ select, where: { nid, deletedAt: null } }) as Promise<AssetToUpdate | null>
 }
 
-type Selection = Record<string, unknown>
-const nested = (selected: unknown) => (selected as { select?: Selection } | undefined)?.select
+type Selection = { [name: string]: true | { select?: Selection; where?: { sequence?: unknown } } }
+const nested = (selected: Selection[string] | undefined) => (typeof selected === 'object' ? selected.select : undefined)
 
 function mergeSelections(first: Selection, second: Selection): Selection {
-  const merged: Selection = { ...first, ...second }
+  const merged = { ...first, ...second }
   for (const [name, selected] of Object.entries(second)) {
-    const both = [nested(first[name]), nested(selected)] as const
-    if (both[0] && both[1]) merged[name] = { ...(selected as object), select: mergeSelections(both[0], both[1]) }
+    const [known, added] = [nested(first[name]), nested(selected)]
+    if (known && added) merged[name] = { ...(selected as object), select: mergeSelections(known, added) }
   }
   return merged
 }
 
-/** Relations that an update of the asset does not change. Of its commits, only the first commit is unchanged. */
+/** Relations that an update does not change. Of the commits, only the first commit is unchanged. */
 const unaffected = new Set(['owner', 'creator', 'wallet', 'relay'])
-const isUnaffected = (name: string, selected: unknown) =>
-  unaffected.has(name) || (selected as { where?: { sequence?: unknown } }).where?.sequence === 1
 /** Wallet columns that a charge changes. */
 const affected = new Set(['num', 'points'])
 
@@ -62,8 +60,8 @@ const affected = new Set(['num', 'points'])
 const isUnaffectedByUpdate = (selection: Selection): boolean =>
   Object.entries(selection).every(([name, selected]) => {
     if (selected === true) return !affected.has(name)
-    const select = nested(selected)
-    return select !== undefined && isUnaffected(name, selected) && isUnaffectedByUpdate(select)
+    const isUnaffected = unaffected.has(name) || selected.where?.sequence === 1
+    return isUnaffected && selected.select !== undefined && isUnaffectedByUpdate(selected.select)
   })
 
 /** An asset, by its nid. `expectedHead`: ID of the newest commit that the caller has seen, or `*` for any commit. */
@@ -72,12 +70,10 @@ interface Target {
   expectedHead?: string | undefined
 }
 
+const updateInput = z.strictObject({ ...metadata.updateInputs, maxCost }).partial()
 /** Fields to change. A custom key with the value null is removed. */
-type Change = Partial<Omit<metadata.Metadata, 'custom'>> & {
-  nitCommitCustom?: Record<string, unknown> | undefined
-  commitMessage?: string | undefined
-  maxCost?: string | undefined
-}
+type Change = Partial<Omit<metadata.Metadata, 'custom'>> &
+  Pick<z.output<typeof updateInput>, 'nitCommitCustom' | 'commitMessage' | 'maxCost'>
 
 /** A kind of change. `changeOf` returns the fields of the current asset that an input changes. */
 interface ChangeKind<Schema extends z.ZodObject> {
@@ -86,7 +82,6 @@ interface ChangeKind<Schema extends z.ZodObject> {
   changeOf(context: Use<'database'>, asset: AssetToUpdate, input: Partial<z.output<Schema>>): Promise<Change>
 }
 
-const updateInput = z.strictObject({ ...metadata.updateInputs, maxCost }).partial()
 const update: ChangeKind<typeof updateInput> = {
   operation: 'updateAssetMetadata',
   schema: updateInput,
@@ -119,27 +114,24 @@ type UpdateInput = z.input<typeof updateInput> & Target
 type RevertInput = z.input<typeof revertInput> & Target
 
 /**
- * Changes the given metadata fields in one commit, and charges the caller. Writes and charges nothing if nothing
- * differs. Throws VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST,
+ * Changes metadata in one commit, and charges the caller. Writes and charges nothing if nothing differs. Throws
+ * VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST,
  * ASSET_COMMIT_INSUFFICIENT_FUND.
  */
 export const updateAsset = (context: ChangeContext, input: UpdateInput, query?: AssetQuery): Promise<Asset> =>
   changeAsset(context, update, input, query)
 
-/** Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws like `updateAsset`. */
+/** Reverts the metadata in the asset tree to a version, in one commit. Throws like `updateAsset`. */
 export const revertAsset = (context: ChangeContext, input: RevertInput, query?: AssetQuery): Promise<Asset> =>
   changeAsset(context, revert, input, query)
 
-/** Quotes `updateAsset`. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
+/** Quotes throw only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
 export const quoteUpdate = (context: QuoteContext, input: UpdateInput) => quoteChange(context, update, input)
-
-/** Quotes `revertAsset`. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
 export const quoteRevert = (context: QuoteContext, input: RevertInput) => quoteChange(context, revert, input)
 
-/** Maximum time to retry after conflicts with other writers, in milliseconds. Clients time out after 20 s. */
+/** Maximum time to retry after conflicts with other writers, in milliseconds. */
 const MAX_RETRY_MS = 8_000
 
-/** Applies a change to the current asset, exactly once. */
 async function changeAsset<Schema extends z.ZodObject>(
   context: ChangeContext,
   { operation, schema, changeOf }: ChangeKind<Schema>,
@@ -157,14 +149,13 @@ async function changeAsset<Schema extends z.ZodObject>(
       assertMayOnAsset(actor, 'asset:update', asset)
       changed = await tryChange(context, actor, asset, await changeOf(context, asset, input), expectedHead)
       if (changed) return nid
-      const funds = await readOpenFunds(context, actor)
-      const [error] = validateCharge('commit', readCommitCost(context), { funds })
+      const [error] = validateCharge('commit', readCommitCost(context), { funds: await readOpenFunds(context, actor) })
       if (error) throw error
     }
     throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
   })
-  const isComplete = changed && isUnaffectedByUpdate(query.select ?? {})
-  return isComplete ? (changed as unknown as Asset) : getOwnAsset(context, nid, query)
+  const isComplete = isUnaffectedByUpdate((query.select ?? {}) as Selection)
+  return changed && isComplete ? (changed as unknown as Asset) : getOwnAsset(context, nid, query)
 }
 
 /** Tries to change the asset once. Returns undefined after a newer commit, or if the wallet cannot pay. */
@@ -186,7 +177,7 @@ async function tryChange(
   const { username: creatorName, wallet } = asset.creator
   const tree = metadata.writeTree({ ...asset, ...after, creatorName, creatorAddress: wallet!.address })
   const [written] = await database.query(updateAssetStatement, {
-    ...commitParams(contentStore, { user, message: change.commitMessage, changes, tree }),
+    ...commitParams(contentStore, user, { message: change.commitMessage, changes, tree }),
     ...{ fee: cost.price, gas: cost.gas, asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
     ...metadata.metadataParams(after),
     ...idempotencyParams(context),
@@ -210,19 +201,18 @@ async function quoteChange<Schema extends z.ZodObject>(
   context: QuoteContext,
   { schema, changeOf }: ChangeKind<Schema>,
   { id, expectedHead, ...fields }: Target,
-): Promise<quotes.Quote> {
+) {
   const { actor } = context
   assertUserMay(actor, 'asset:update')
   const asset = await findAssetToUpdate(context, id)
   assertMayOnAsset(actor, 'asset:update', asset)
   const { data, refusals } = inspect(schema, fields)
-  const hasBadFields = refusals.length > 0
   let change: Change = { maxCost: (data as Change).maxCost }
   const problems = await problemsIn(async () => {
     change = await changeOf(context, asset, data)
   })
   const funds = await readFunds(context, actor.id)
-  const hasProblems = hasBadFields || problems.length > 0
+  const hasProblems = refusals.length + problems.length > 0
   const plan = planUpdate(asset, change, { cost: readCommitCost(context), funds, expectedHead, hasProblems })
   return quoteOf(plan.cost, funds, [...refusals, ...problems, ...plan.errors])
 }
@@ -236,7 +226,6 @@ interface Terms {
   hasProblems?: boolean
 }
 
-/** Returns the result, cost and errors of a change. `isEmpty`: true if nothing differs. */
 function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms) {
   const { nitCommitCustom = {}, commitMessage: _, maxCost, ...fields } = change
   const before = metadata.metadataOf(asset)
@@ -245,13 +234,13 @@ function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms) {
   const isEmpty = Object.keys(changes).length === 0
   const cost = isEmpty && !terms.hasProblems ? noCost : terms.cost
   const head = toId('commit', asset.headCommitId)
-  const isStale = ![undefined, '*', head].includes(terms.expectedHead)
-  const conflict = `The asset has changed since. Its head commit is ${head}.`
-  const errors = [
-    ...(isStale ? [new DomainError('CONFLICT', conflict, { details: head })] : []),
-    ...(metadata.customFits(after.custom) ? [] : [validationFailed({ nitCommitCustom: [metadata.tooLargeCustom] })]),
-    ...validateCharge('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }),
-  ]
+  const errors: DomainError[] = []
+  if (![undefined, '*', head].includes(terms.expectedHead)) {
+    const conflict = `The asset has changed since. Its head commit is ${head}.`
+    errors.push(new DomainError('CONFLICT', conflict, { details: head }))
+  }
+  if (!metadata.customFits(after.custom)) errors.push(validationFailed({ nitCommitCustom: [metadata.tooLargeCustom] }))
+  errors.push(...validateCharge('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }))
   return { after, changes, isEmpty, cost, errors }
 }
 
@@ -266,14 +255,13 @@ export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
   }
 }
 
-type NewCommit = { user: string; message: string | undefined; changes: metadata.Changes; tree: string }
-
 export function commitParams(
   { identify }: Pick<ContentStore, 'identify'>,
-  { user, message, changes, tree }: NewCommit,
+  user: string,
+  { message = '', changes, tree }: { message: string | undefined; changes: metadata.Changes; tree: string },
 ) {
   const { cid: treeCid, sha256: treeSha256 } = identify(Buffer.from(tree))
-  return { user, message: message ?? '', changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
+  return { user, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
 }
 
 export const commitParameters = {
@@ -285,14 +273,11 @@ export const commitParameters = {
   treeSha256: text,
 }
 
-interface CommitParts {
-  /** Name of the CTE with one row per changed asset: `id`, `position`, and the columns of the CTE `charge`. */
-  asset: string
-  given: (name: string) => string
-}
-
-/** SQL of the CTEs that insert the commits, relay rows and events of changed assets. */
-export const commitSql = ({ asset, given }: CommitParts) => `
+/**
+ * Returns the CTEs that insert the commits, relay rows and events of changed assets. `asset`: name of the CTE with one
+ * row per changed asset: `id`, `position`, and the columns of the CTE `charge`. `given`: returns the SQL of a parameter.
+ */
+export const commitSql = (asset: string, given: (name: string) => string) => `
   inserted_commit as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
     select commit_id, id, position, payer, ${given('message')}, ${given('changes')}::jsonb, ${given('tree')}, ${given('treeCid')}, ${given('treeSha256')}
@@ -302,12 +287,8 @@ export const commitSql = ({ asset, given }: CommitParts) => `
     insert into commit_relays (commit_id, trace) select commit_id, ${given('trace')} from ${asset}
   ),
   ${eventSql({
-    from: asset,
-    owner: 'payer',
-    sequence: 'sequence',
-    type: 'commit.accepted',
-    commit: 'commit_id',
-    transfer: 'transfer_id',
+    ...{ from: asset, owner: 'payer', sequence: 'sequence', type: 'commit.accepted' },
+    ...{ commit: 'commit_id', transfer: 'transfer_id' },
   })}`
 
 const ofUpdate = givenSql('updated_asset')
@@ -337,7 +318,7 @@ export const updateAssetStatement = joinedStatement(
      from charge where a.id = charge.asset
      returning charge.*, a.id, a.head_sequence as position, a.updated_at
    ),
-   ${commitSql({ asset: 'updated_asset', given: ofUpdate })},
+   ${commitSql('updated_asset', ofUpdate)},
    ${rememberSql('updated_asset.nid', 'updated_asset', ofUpdate)}
    select ${place} commit_id, updated_at from updated_asset`,
 )

@@ -8,7 +8,7 @@ import type { Meter } from '../../telemetry/telemetry-types.ts'
 /** An uploaded file, with some properties of `FileUpload` (`graphql-upload-ts`). */
 export interface IncomingFile {
   filename: string
-  /** Media type of the form part. The media type may be empty. */
+  /** Media type of the form part. It may be empty. */
   mimetype: string
   /** Reads the file. Can be called repeatedly. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED and storage errors. */
   createReadStream(): Pieces
@@ -21,9 +21,6 @@ export interface Intake {
   close(): Promise<void>
 }
 
-/** Retry-After for callers whose other uploads are still running, in seconds. */
-const RETRY_SECONDS = 10
-
 /** Number of bytes to reserve per step for a request without a content length. */
 const STEP_BYTES = 1_000_000
 
@@ -32,15 +29,11 @@ export type Uploads = ReturnType<typeof createUploads>
 interface UploadParts {
   folder: UploadFolder
   counter: ConcurrencyCounter
-  /** Maximum number of bytes that one account uploads concurrently. */
   maxBytes: number
   meter: Meter
 }
 
-/**
- * Limits the bytes that one account uploads concurrently, across all processes. The first file of a request reserves
- * the whole content length. A request without a content length reserves one megabyte per step.
- */
+/** Limits the bytes that one account uploads concurrently, across all processes, to `maxBytes`. */
 export function createUploads({ folder, counter, maxBytes, meter }: UploadParts) {
   const subjectOf = (actor: Actor) => `uploads:${actor.kind === 'user' ? actor.id : actor.kind}`
   let inProgress = 0
@@ -48,7 +41,7 @@ export function createUploads({ folder, counter, maxBytes, meter }: UploadParts)
 
   function reject(): never {
     meter.count('annal_limit_rejections_total', { limit: 'upload-megabytes' })
-    throw throttled(RETRY_SECONDS)
+    throw throttled(10)
   }
 
   return {
@@ -61,7 +54,7 @@ export function createUploads({ folder, counter, maxBytes, meter }: UploadParts)
     open(actor: Actor, declaredBytes: number): Intake {
       const subject = subjectOf(actor)
       const files: HeldFile[] = []
-      let taken = 0
+      let received = 0
       let room = 0
       let isClosed = false
 
@@ -80,19 +73,20 @@ export function createUploads({ folder, counter, maxBytes, meter }: UploadParts)
         room = 0
         if (bytes > 0) await counter.release(subject, bytes)
       }
-      async function take(bytes: number) {
+      async function receive(bytes: number) {
         assertOpen()
-        const missing = taken + bytes - room
+        const missing = received + bytes - room
         if (missing > 0) await acquire(missing, Math.max(missing, STEP_BYTES))
         assertOpen()
-        taken += bytes
+        received += bytes
         inProgress += bytes
       }
       const releaseFiles = () => Promise.all(files.splice(0).map((file) => file.release()))
       return {
         async hold({ filename, mimetype, bytes }) {
+          // The first file of a request reserves the whole content length.
           if (room < declaredBytes) await acquire(declaredBytes - room, declaredBytes - room)
-          const file = await folder.hold(bytes, take).catch((error: unknown) => {
+          const file = await folder.hold(bytes, receive).catch((error: unknown) => {
             meter.count('annal_uploads_total', { outcome: 'rejected' })
             throw error
           })
@@ -105,7 +99,7 @@ export function createUploads({ folder, counter, maxBytes, meter }: UploadParts)
         async close() {
           if (isClosed) return
           isClosed = true
-          inProgress -= taken
+          inProgress -= received
           await releaseFiles()
           await releaseRoom()
         },
