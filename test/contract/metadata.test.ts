@@ -77,14 +77,15 @@ it('the REST documentation contains the maximum length of each string', () => {
   expect(metadataFields.headline).toMatchObject({ size: 100, updateSize: 25 })
 })
 
-it('the asset tree contains exactly the metadata fields with a tree name', async () => {
+it('the asset tree and its GraphQL type contain exactly the metadata fields with a tree name', async () => {
   const { id } = await user.register(given)
   const [commit] = await app.sql<{ tree: string }>(
     'select tree from commits c join assets a on a.id = c.asset_id where a.nid = $1',
     [id],
   )
   const tree = JSON.parse(commit!.tree)
-  for (const [name, { treeName, column }] of fields) {
+  for (const [name, { treeName, column, description }] of fields) {
+    expect(described('AssetVersion', name), name).toBe(treeName ? description : undefined)
     if (treeName) expect(tree[treeName], name).toBe(given[column])
     else expect(JSON.stringify(tree), name).not.toContain(`${column} at first`)
   }
