@@ -1,21 +1,27 @@
 /** Commands `admin`, `sessions`, `grant` and `api-key`. */
-
 import type { Command } from 'commander'
 import { asSystem } from '../context.ts'
 import { toId } from '../shared/ids.ts'
 import { formatAmount } from '../shared/money.ts'
-import { command, nameOptions } from './command.ts'
-import { counted, printJson, printTable, readPassword, report, reportIfUnread, usageError } from './terminal.ts'
+import { command, type Flags, nameOptions } from './command.ts'
+import {
+  counted,
+  printJson,
+  printRows,
+  printTable,
+  readPassword,
+  report,
+  reportIfUnread,
+  usageError,
+} from './terminal.ts'
 import { withApp } from './with-infrastructure.ts'
 
-interface AdminFlags {
-  username: string
-  email: string
-  passwordFile?: string
-  json?: true
-}
-
-async function createAdministrator({ username, email, passwordFile, json }: AdminFlags) {
+async function createAdministrator({
+  username,
+  email,
+  passwordFile,
+  json,
+}: Flags<'username' | 'email', 'passwordFile'>) {
   const password = await readPassword(passwordFile)
   const operations = await import('../modules/accounts/sign-up.ts')
   const { signIn } = await import('../modules/accounts/sessions.ts')
@@ -29,10 +35,7 @@ async function createAdministrator({ username, email, passwordFile, json }: Admi
     `The administrator ${created.id} was created, but the token was not shown. Sign in with the password to get another token.`,
   )
   if (json) return printJson(created)
-  printTable([
-    ['id', created.id],
-    ['token', created.token],
-  ])
+  printRows(Object.entries(created))
   report('Save the token: it is not shown again. Send it as "Authorization: token <token>".')
 }
 
@@ -74,31 +77,19 @@ export function addSessionsCommands(program: Command): void {
     })
 }
 
-interface GrantFlags {
-  user: string
-  points: string
-  reason: string
-  idempotencyKey?: string
-  json?: true
-}
-
-async function runGrant({ user, points, reason, idempotencyKey, json }: GrantFlags) {
+async function runGrant(flags: Flags<'user' | 'points' | 'reason', 'idempotencyKey'>) {
+  const { user, points, reason, idempotencyKey, json } = flags
   if (idempotencyKey?.trim() === '') throw usageError('--idempotency-key is empty.')
   const { grantPoints } = await import('../modules/wallet/grant-points.ts')
   const idempotency = { key: idempotencyKey, replayed: false }
   const grant = await withApp(({ context }) =>
     grantPoints({ ...asSystem(context), idempotency }, { userId: user, amount: points, reason }),
   ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
-  const id = toId('grant', grant.id)
-  const userId = toId('user', grant.userId)
-  const amount = formatAmount(grant.amount)
-  if (json) return printJson({ id, userId, amount, replayed: idempotency.replayed })
-  printTable([
-    ['id', id],
-    ['user', userId],
-    ['points', amount],
-  ])
-  if (idempotency.replayed) report('An earlier grant used this idempotency key. No points were added.')
+  const { replayed } = idempotency
+  const [id, userId, amount] = [toId('grant', grant.id), toId('user', grant.userId), formatAmount(grant.amount)]
+  if (json) return printJson({ id, userId, amount, replayed })
+  printRows(Object.entries({ id, user: userId, points: amount }))
+  if (replayed) report('An earlier grant used this idempotency key. No points were added.')
 }
 
 export function addGrantCommand(program: Command): void {
@@ -132,10 +123,7 @@ export function addApiKeyCommands(program: Command): void {
       const id = toId('key', issued.id)
       reportIfUnread(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}`)
       if (json) return printJson({ id, key: issued.key })
-      printTable([
-        ['id', id],
-        ['key', issued.key],
-      ])
+      printRows(Object.entries({ id, key: issued.key }))
       report('Save the key: it is not shown again. Services send it as "x-api-key: <key>".')
     })
 
@@ -150,10 +138,7 @@ export function addApiKeyCommands(program: Command): void {
       ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
     }))
     if (json) return printJson(keys)
-    printTable([
-      ['id', 'prefix', 'created', 'revoked', 'name'],
-      ...keys.map(({ id, prefix, createdAt, revokedAt, name }) => [id, prefix, createdAt, revokedAt, name]),
-    ])
+    printTable(keys, 'id', 'prefix', 'createdAt', 'revokedAt', 'name')
   })
 
   command(apiKey, 'revoke', {

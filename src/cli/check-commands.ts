@@ -1,11 +1,10 @@
 /** Commands `check` and `repair`. */
-
 import type { Command } from 'commander'
 import type { Database, Finding } from '../db/database-types.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { toId } from '../shared/ids.ts'
 import { command } from './command.ts'
-import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import { counted, fail, green, print, printJson, printRows, red, report } from './terminal.ts'
 import { loadCoins, withChain, withInfrastructure } from './with-infrastructure.ts'
 
 /** Maximum number of printed rows per violated invariant. */
@@ -16,8 +15,7 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const { findWaiting } = await import('../chain/relay/relay.sql.ts')
   const { findingOf, MOST_ROWS } = await import('../db/database-types.ts')
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
-  const { findJobFailures } = await import('../jobs/batch-jobs.ts')
-  const { withPublicItems } = await import('../jobs/batch-jobs.ts')
+  const { findJobFailures, withPublicItems } = await import('../jobs/batch-jobs.ts')
   const { countDueWithdrawals, findUnaccepted } = await loadCoins()
   const limit = MOST_ROWS + 1
   const commits = (await query(findWaiting)).map(({ commit_id, last_error, ...row }) => ({
@@ -65,11 +63,10 @@ async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
 
 async function checkAll(infrastructure: Infrastructure): Promise<Finding[]> {
   const { database, config } = infrastructure
-  const { checkTables } = await import('../db/invariants/check-invariants.ts')
+  const { checkInvariants, checkTables } = await import('../db/invariants/check-invariants.ts')
   const tables = await checkTables(database)
   // All other checks need complete tables.
   if (tables.rows.length > 0) return [tables]
-  const { checkInvariants } = await import('../db/invariants/check-invariants.ts')
   const { checkOwners, checkSealed } = await import('../keys/check-keys.ts')
   const { checkFiles } = await import('../modules/assets/pinned-files.ts')
   return [
@@ -83,15 +80,8 @@ async function checkAll(infrastructure: Infrastructure): Promise<Finding[]> {
   ]
 }
 
-function printFindings(findings: Finding[]) {
-  const verdict = ({ rows, isCut, isNote }: Finding) =>
-    rows.length === 0 ? 'ok' : `${isCut ? 'more than ' : ''}${rows.length} ${isNote ? 'to note' : 'wrong'}`
-  printTable(findings.map((finding) => [finding.invariant.id, verdict(finding), finding.invariant.sentence]))
-  for (const { invariant, rows } of findings) {
-    for (const row of rows.slice(0, SHOWN_ROWS)) print(`${invariant.id}  ${JSON.stringify(row)}`)
-    if (rows.length > SHOWN_ROWS) print(`${invariant.id}  more rows; --json shows ${rows.length}`)
-  }
-}
+const describeRows = ({ rows, isCut, isNote }: Pick<Finding, 'rows' | 'isCut' | 'isNote'>) =>
+  rows.length === 0 ? 'ok' : `${isCut ? 'more than ' : ''}${rows.length} ${isNote ? 'to note' : 'wrong'}`
 
 export function addCheckCommand(program: Command): void {
   command(program, 'check', {
@@ -103,14 +93,15 @@ export function addCheckCommand(program: Command): void {
     const findings = await withInfrastructure(checkAll, () => import('../app.ts'))
     const hasProblem = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
     if (hasProblem) fail()
-    if (json) {
-      return printJson(
-        findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
-          ...{ id, sentence, holds: !rows.length, rows, isCut, isNote },
-        })),
-      )
+    const results = findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
+      ...{ id, sentence, holds: !rows.length, rows, isCut, isNote },
+    }))
+    if (json) return printJson(results)
+    printRows(results.map((result) => [result.id, describeRows(result), result.sentence]))
+    for (const { id, rows } of results) {
+      for (const row of rows.slice(0, SHOWN_ROWS)) print(`${id}  ${JSON.stringify(row)}`)
+      if (rows.length > SHOWN_ROWS) print(`${id}  more rows; --json shows ${rows.length}`)
     }
-    printFindings(findings)
     if (hasProblem)
       report(red('Problems found. docs/reference/check-findings.md describes each finding and what to do.'))
     else report(green('No problems found.'))

@@ -1,12 +1,22 @@
 /** Commands `coins` and `deposits`. */
-
 import type { Command } from 'commander'
 import { asSystem } from '../context.ts'
 import { notFound } from '../shared/errors.ts'
 import { fromId, toId } from '../shared/ids.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
-import { command, integer, nameOptions, transactionHash } from './command.ts'
-import { counted, createProgress, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import { command, type Flags, integer, nameOptions, transactionHash } from './command.ts'
+import {
+  counted,
+  createProgress,
+  fail,
+  green,
+  print,
+  printJson,
+  printRows,
+  printTable,
+  red,
+  report,
+} from './terminal.ts'
 import { loadCoins, withApp, withChain, withInfrastructure } from './with-infrastructure.ts'
 
 type Comparison = Awaited<ReturnType<Awaited<ReturnType<typeof loadCoins>>['compareCoins']>>
@@ -18,45 +28,31 @@ interface CoinsFlags {
   from?: number
 }
 
-interface Outcome {
-  comparison: Comparison
-  /** Number of imported transactions, or null if nothing was imported. */
-  imported: number | null
-  /** True if the database changed during the comparison. Then nothing was imported. */
-  isChanged: boolean
-}
-
 const isExplained = ({ differing }: Comparison) => differing.every(({ problems }) => problems.length === 0)
 
-async function compare({ import: isImport = false, writeOff = [], from }: CoinsFlags): Promise<Outcome> {
+/** Compares and imports. `imported`: number of transactions, or null. `isChanged`: nothing was imported, because the database changed meanwhile. */
+async function compare({ import: isImport = false, writeOff = [], from }: CoinsFlags) {
   const { compareCoins, importTransactions, unknownTransfersOf } = await loadCoins()
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async ({ registry, treasury }) => {
       const { database } = infrastructure
-      const progress = createProgress('compared')
-      try {
-        await registry.readChainId()
-        const comparison = await compareCoins({
-          ...{ rpc: registry.rpc, database, treasury: treasury!.address, from, onProgress: progress.update },
-          borne: new Set(writeOff),
-        })
-        if (!isImport || !isExplained(comparison)) return { comparison, imported: null, isChanged: false }
-        const transactions = unknownTransfersOf(comparison)
-        const isDone = await importTransactions(database, transactions)
-        return { comparison, imported: isDone ? transactions.length : null, isChanged: !isDone }
-      } finally {
-        progress.end()
-      }
+      await registry.readChainId()
+      const comparison = await compareCoins({
+        ...{ rpc: registry.rpc, database, treasury: treasury!.address, from, onProgress: createProgress('compared') },
+        borne: new Set(writeOff),
+      })
+      if (!isImport || !isExplained(comparison)) return { comparison, imported: null, isChanged: false }
+      const transactions = unknownTransfersOf(comparison)
+      const isDone = await importTransactions(database, transactions)
+      return { comparison, imported: isDone ? transactions.length : null, isChanged: !isDone }
     }),
   )
 }
 
-const kindOf = ({ owner }: ComparedAddress, withdrawal: string | null) => {
-  if (owner !== undefined) return 'sweep'
-  return withdrawal === null ? 'payment' : 'withdrawal'
-}
+const kindOf = ({ owner }: ComparedAddress, withdrawal: string | null) =>
+  owner !== undefined ? 'sweep' : withdrawal === null ? 'payment' : 'withdrawal'
 
-async function present({ block, agreeing, differing }: Comparison) {
+function present({ block, agreeing, differing }: Comparison) {
   return {
     block,
     agreeing,
@@ -78,24 +74,18 @@ async function present({ block, agreeing, differing }: Comparison) {
   }
 }
 
-function printComparison({ block, agreeing, differing }: Awaited<ReturnType<typeof present>>) {
+function printComparison({ block, agreeing, differing }: ReturnType<typeof present>) {
   report(`Compared at block ${block}: database and chain agree at ${counted(agreeing, 'address', 'addresses')}.`)
   if (differing.length === 0) return
-  printTable([
-    ['address', 'owner', 'database', 'expected', 'chain', 'unknown transactions'],
-    ...differing.map((row) => [
-      ...[row.address, row.user ?? 'treasury', row.booked, row.expected, row.held, row.unknown.length],
-    ]),
-  ])
+  const addresses = differing.map((row) => ({
+    ...{ ...row, owner: row.user ?? 'treasury', database: row.booked, chain: row.held },
+    unknownTransactions: row.unknown.length,
+  }))
+  printTable(addresses, 'address', 'owner', 'database', 'expected', 'chain', 'unknownTransactions')
   const unknown = differing.flatMap((row) => row.unknown)
   if (unknown.length > 0) {
     print('')
-    printTable([
-      ['transaction', 'nonce', 'kind', 'withdrawal', 'to', 'amount', 'fee', 'block'],
-      ...unknown.map((row) => [
-        ...[row.transaction, row.nonce, row.kind, row.withdrawal, row.to, row.arrived, row.fee, row.block],
-      ]),
-    ])
+    printTable(unknown, 'transaction', 'nonce', 'kind', 'withdrawal', 'to', 'arrived', 'fee', 'block')
   }
   for (const { address, problems } of differing) for (const problem of problems) report(red(`${address}: ${problem}`))
 }
@@ -120,7 +110,7 @@ export function addCoinsCommand(program: Command): void {
       const { comparison, imported, isChanged } = await compare(flags)
       const isEqual = comparison.differing.length === 0
       if (!isEqual && imported === null) fail()
-      const shown = await present(comparison)
+      const shown = present(comparison)
       if (json) return printJson({ ...shown, imported })
       printComparison(shown)
       if (isEqual) return report(green('Database and chain agree.'))
@@ -133,16 +123,10 @@ export function addCoinsCommand(program: Command): void {
     })
 }
 
-interface DepositsFlags {
-  collect?: string
-  writeOff?: string
-  json?: true
-}
-
 /** Maximum number of listed frozen deposits. */
 const LISTED = 100
 
-async function settleDeposits({ collect, writeOff }: DepositsFlags) {
+async function settleDeposits({ collect, writeOff }: Flags<never, 'collect' | 'writeOff'>) {
   const { collectShortfall, listFrozenDeposits, writeOffShortfall } = await loadCoins()
   return withApp(async (layer) => {
     const context = asSystem(layer.context)
@@ -157,20 +141,14 @@ async function settleDeposits({ collect, writeOff }: DepositsFlags) {
   })
 }
 
-interface CreditFlags {
-  user: string
-  amount: string
-  reason: string
-}
+type CreditFlags = Flags<'user' | 'amount' | 'reason'>
 
 async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags) {
-  const { creditTransaction } = await loadCoins()
+  const { createDepositLedger, creditTransaction } = await loadCoins()
   const { accountWithReason, findAccount } = await import('../modules/accounts/find-users.ts')
   const { parse, positiveAmount } = await import('../shared/input.ts')
-  const { createDepositLedger } = await loadCoins()
   const input = parse(accountWithReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })
   return withInfrastructure(async (infrastructure) => {
-    const { config } = infrastructure
     // An ID also finds a deleted account, whose last treasury sweep may have moved the coins.
     const userId = fromId(input.userId, 'user')?.uuid ?? (await findAccount(infrastructure, input.userId))
     if (userId === undefined) throw notFound('User')
@@ -178,7 +156,7 @@ async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags
       const { id, blockNumber, isTraced } = await creditTransaction(
         {
           ...{ registry, database: infrastructure.database, ledger: createDepositLedger(infrastructure) },
-          confirmations: config.chain.depositConfirmations,
+          confirmations: infrastructure.config.chain.depositConfirmations,
         },
         { transactionHash: hash, userId, amount: input.amount, reason: input.reason },
       )
@@ -205,19 +183,14 @@ export function addDepositsCommand(program: Command): void {
   })
     .option('--collect <deposit>', 'collects the shortfall of a frozen deposit from the wallet, up to its balance')
     .option('--write-off <deposit>', 'writes off what the user owes for a frozen deposit')
-    .action(async (flags: DepositsFlags) => {
+    .action(async (flags: Flags<never, 'collect' | 'writeOff'>) => {
       const { collected, writtenOff, frozen } = await settleDeposits(flags)
       if (flags.json) return printJson({ collected, writtenOff, frozen })
       if (collected !== null) report(`Collected ${collected} from the wallet.`)
       if (writtenOff !== null) report(`Wrote off ${writtenOff}.`)
       if (frozen.length === 0) return report(green('No deposit is frozen.'))
-      printTable([
-        ['deposit', 'user', 'amount', 'owed', 'written off', 'wallet', 'back on chain', 'frozen', 'reference'],
-        ...frozen.map((row) => [
-          ...[row.id, row.user, row.amount, row.shortfall, row.writtenOff, row.held],
-          ...[row.isBack ? 'yes' : 'no', row.frozenAt, row.reference],
-        ]),
-      ])
+      const columns = ['id', 'user', 'amount', 'shortfall', 'writtenOff', 'held', 'isBack', 'frozenAt'] as const
+      printTable(frozen, ...columns, 'reference')
       report(red(`${counted(frozen.length, 'deposit is', 'deposits are')} frozen.`))
     })
 
@@ -234,18 +207,12 @@ export function addDepositsCommand(program: Command): void {
     .requiredOption('--user <user>', 'ID, e-mail address or username of the user who receives the deposit')
     .requiredOption('--amount <amount>', 'amount that the transaction sent to the address of the user, such as 0.5')
     .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters')
-    .action(async (hash: string, { json, ...flags }: CreditFlags & { json?: true }) => {
+    .action(async (hash: string, { json, ...flags }: CreditFlags) => {
       const deposit = await creditDeposit(hash, flags).catch(
         nameOptions({ userId: '--user', amount: '--amount', reason: '--reason' }),
       )
       if (json) return printJson(deposit)
-      printTable([
-        ['deposit', deposit.id],
-        ['user', deposit.userId],
-        ['amount', deposit.amount],
-        ['transaction', deposit.transactionHash],
-        ['block', deposit.blockNumber],
-      ])
+      printRows(Object.entries(deposit))
       if (!deposit.isTraced)
         report('The node does not trace transactions, so only the balance of the address was compared with the amount.')
       report(green('The deposit was credited.'))

@@ -4,8 +4,11 @@ import { DomainError } from '../shared/errors.ts'
 
 const helpTexts = new WeakMap<Command, { examples: readonly string[]; notes: string }>()
 
-/** Returns the examples and notes of a command's help. */
 export const helpTextOf = (command: Command) => helpTexts.get(command) ?? { examples: [], notes: '' }
+
+/** Options of a command with text values, and `--json`. */
+export type Flags<Required extends string, Optional extends string = never> = Record<Required, string> &
+  Partial<Record<Optional, string>> & { json?: true }
 
 interface CommandText {
   description: string
@@ -17,7 +20,6 @@ interface CommandText {
   json?: string
 }
 
-/** Adds a subcommand. */
 export function command(parent: Command, name: string, { description, json, ...help }: CommandText): Command {
   const { examples = [], notes = '' } = help
   const added = parent.command(name).description(description).copyInheritedSettings(parent)
@@ -28,7 +30,7 @@ export function command(parent: Command, name: string, { description, json, ...h
   return added.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}${below}`)
 }
 
-/** Returns all executable commands with their full names, such as `keys rotate`. Command groups have no examples. */
+/** Returns all commands except groups, with their full names, such as `keys rotate`. */
 export function leavesOf(parent: Command, prefix = ''): { name: string; command: Command }[] {
   return parent.commands.flatMap((each) => {
     const name = `${prefix}${each.name()}`
@@ -37,7 +39,7 @@ export function leavesOf(parent: Command, prefix = ''): { name: string; command:
   })
 }
 
-/** Returns a parser for an integer option. The parser throws InvalidArgumentError. */
+/** Returns a parser for an integer option. */
 export const integer =
   (min: number, max = Infinity) =>
   (text: string): number => {
@@ -46,7 +48,6 @@ export const integer =
     throw new InvalidArgumentError(`Expected an integer from ${min}${max === Infinity ? '' : ` to ${max}`}.`)
   }
 
-/** Parses a transaction hash. Throws InvalidArgumentError. */
 export const transactionHash = (text: string): string => {
   if (!/^0x[\da-f]{64}$/i.test(text)) throw new InvalidArgumentError('Expected a transaction hash.')
   return text.toLowerCase()

@@ -1,16 +1,9 @@
 /** Commands `jobs` and `relay`. */
-
 import type { Command } from 'commander'
 import { fromId, toId, UUID } from '../shared/ids.ts'
 import { command } from './command.ts'
 import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
 import { loadCoins, withDatabase } from './with-infrastructure.ts'
-
-interface JobsFlags {
-  /** A job ID, or true for all jobs. */
-  retry?: true | string
-  json?: true
-}
 
 /** Maximum number of listed dead letters and failures. */
 const LISTED = 100
@@ -25,9 +18,8 @@ async function jobUuid(given: string): Promise<string> {
 
 async function readJobs(retry: true | string | undefined) {
   const job = typeof retry === 'string' ? await jobUuid(retry) : null
-  const { withPublicItems } = await import('../jobs/batch-jobs.ts')
   const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../jobs/jobs.sql.ts')
-  const { findJobFailures, retryJobFailures } = await import('../jobs/batch-jobs.ts')
+  const { findJobFailures, retryJobFailures, withPublicItems } = await import('../jobs/batch-jobs.ts')
   return withDatabase(async (database) => {
     const [jobs] = retry ? await database.query(retryJobs, { job }) : []
     const [failures] = retry === true ? await database.query(retryJobFailures) : []
@@ -52,18 +44,9 @@ function printJobs({ waiting, failed, deadLetters }: Jobs) {
     ...waiting.map((row) => ({ ...row, state: 'waiting' })),
     ...failed.map((row) => ({ ...row, state: 'failed' })),
   ]
-  printTable([
-    ['queue', 'state', 'jobs', 'oldest', 'last error'],
-    ...queues.map((row) => [row.queue, row.state, row.count, row.oldest, row.last_error]),
-  ])
+  printTable(queues, 'queue', 'state', 'count', 'oldest', 'last_error')
   if (deadLetters.length === 0) return report(green('No job failed permanently.'))
-  printTable([
-    ['job', 'queue', 'failed', 'attempts', 'can be retried', 'subject'],
-    ...deadLetters.map((row) => [
-      ...[row.id, row.queue, row.failed_at, row.attempts],
-      ...[row.can_be_retried ? 'yes' : 'no', JSON.stringify(row.subject)],
-    ]),
-  ])
+  printTable(deadLetters, 'id', 'queue', 'failed_at', 'attempts', 'can_be_retried', 'subject')
   const total = failed.reduce((sum, { count }) => sum + count, 0)
   report(red(`${counted(total, 'job')} failed permanently.`))
   if (total > deadLetters.length) report(`The newest ${deadLetters.length} are listed.`)
@@ -71,10 +54,7 @@ function printJobs({ waiting, failed, deadLetters }: Jobs) {
 
 function printFailures({ failures }: Jobs) {
   if (failures.length === 0) return report(green('No item of a batch job fails.'))
-  printTable([
-    ['batch job', 'item', 'since', 'attempts', 'next attempt', 'reason'],
-    ...failures.map((row) => [...[row.job, row.item, row.since, row.attempts, row.next_attempt_at, row.last_error]]),
-  ])
+  printTable(failures, 'job', 'item', 'since', 'attempts', 'next_attempt_at', 'last_error')
   const count = counted(failures.length, 'item of a batch job fails', 'items of batch jobs fail')
   report(red(`${failures.length === LISTED ? 'At least ' : ''}${count}. All other items are processed.`))
 }
@@ -88,7 +68,7 @@ that its account no longer uses, Annal also keeps the address for 30 days.`,
     json: '{"retried", "waiting", "failed", "deadLetters", "failures"}',
   })
     .option('--retry [job]', 'retries all waiting and permanently failed jobs now, or one job')
-    .action(async ({ retry, json }: JobsFlags) => {
+    .action(async ({ retry, json }: { retry?: true | string; json?: true }) => {
       const jobs = await readJobs(retry)
       const isUnknown = typeof retry === 'string' && jobs.retried === 0
       if (isUnknown) fail()
@@ -125,20 +105,14 @@ export function addRelayCommand(program: Command): void {
     .action(async ({ retry = false, json }: { retry?: boolean; json?: true }) => {
       const { retried, counts, waiting, withdrawals } = await readRelay(retry)
       if (json) return printJson({ retried, counts, waiting, withdrawals })
-      printTable([
-        ['status', 'commits', 'oldest'],
-        ...counts.map(({ status, count, oldest }) => [status, count, oldest]),
-      ])
+      printTable(counts, 'status', 'count', 'oldest')
       if (withdrawals && withdrawals.count > 0) {
         const count = counted(withdrawals.count, 'withdrawal waits', 'withdrawals wait')
         report(red(`${count} until the treasury has ${withdrawals.amount} coins.`))
       }
       if (retry) report(`${counted(retried, 'commit is', 'commits are')} retried now.`)
       if (waiting.length === 0) return report(green('No commit waits because it could not be prepared.'))
-      printTable([
-        ['commit', 'asset', 'attempts', 'next attempt', 'reason'],
-        ...waiting.map((row) => [row.commit_id, row.nid, row.attempts, row.next_attempt_at, row.last_error]),
-      ])
+      printTable(waiting, 'commit_id', 'nid', 'attempts', 'next_attempt_at', 'last_error')
       report(red(`${counted(waiting.length, 'commit waits', 'commits wait')}, and later commits of the same assets.`))
     })
 }

@@ -2,7 +2,18 @@
 import type { Command } from 'commander'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import { command } from './command.ts'
-import { counted, createProgress, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import {
+  counted,
+  createProgress,
+  fail,
+  green,
+  print,
+  printJson,
+  printRows,
+  printTable,
+  red,
+  report,
+} from './terminal.ts'
 import { withInfrastructure } from './with-infrastructure.ts'
 
 const withRotation = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
@@ -12,18 +23,14 @@ const withRotation = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T
   })
 
 async function rotate({ json }: { json?: true }) {
-  const progress = createProgress('rewrapped')
   const { rotation, status } = await withRotation(async ({ rotate, status }) => ({
-    rotation: await rotate(progress.update),
+    rotation: await rotate(createProgress('rewrapped')),
     status: await status(),
-  })).finally(progress.end)
+  }))
   const { current, isNew, rewrapped, unreadable } = rotation
   if (unreadable.length) fail()
   if (json) return printJson(rotation)
-  printTable([
-    ['key', `${current}${isNew ? ' (new)' : ''}`],
-    ['rewrapped', rewrapped],
-  ])
+  printRows(Object.entries({ key: `${current}${isNew ? ' (new)' : ''}`, rewrapped }))
   for (const { id, reason } of unreadable) report(red(`Cannot decrypt ${id}: ${reason}`))
   const previous = status.keys.filter(({ isCurrent }) => !isCurrent)
   const left = previous.reduce((sum, { total }) => sum + total, 0)
@@ -46,12 +53,10 @@ export function addKeysCommands(program: Command): void {
     const status = await withRotation((rotation) => rotation.status())
     if (status.lost) fail()
     if (json) return printJson(status)
-    printTable([
-      ['key', 'state', 'private keys', 'other secrets'],
-      ...status.keys.map(({ id, isCurrent, wraps, total }) => [
-        ...[id, isCurrent ? 'current' : 'previous', wraps.user_keys, total - wraps.user_keys],
-      ]),
-    ])
+    const rows = status.keys.map(({ id, isCurrent, wraps: { user_keys: privateKeys }, total }) => ({
+      ...{ key: id, isCurrent, privateKeys, otherSecrets: total - privateKeys },
+    }))
+    printTable(rows, 'key', 'isCurrent', 'privateKeys', 'otherSecrets')
     if (status.lost) report(red(`${counted(status.lost, 'row uses', 'rows use')} a key that the vault does not have.`))
   })
 

@@ -1,11 +1,11 @@
 /** The command line. Commands load the service's modules on execution, so that help is fast. */
 import { Command, CommanderError, Help } from 'commander'
+import { InputError } from '../../packages/verify/src/source-error.ts'
 import { DomainError } from '../shared/errors.ts'
 import { exitCodeOf } from '../shared/process.ts'
 import { addAdminCommands, addApiKeyCommands, addGrantCommand, addSessionsCommands } from './accounts-commands.ts'
 import { addCheckCommand, addRepairCommand } from './check-commands.ts'
 import { addCoinsCommand, addDepositsCommand } from './coins-commands.ts'
-import { addCompletionCommand } from './completion-command.ts'
 import { addDoctorCommand } from './doctor/doctor-command.ts'
 import { addImportCommand } from './import/import-command.ts'
 import { addJobsCommand, addRelayCommand } from './jobs-commands.ts'
@@ -16,9 +16,6 @@ import { addUsersCommands } from './users-commands.ts'
 import { addProofCommand, addVerifyCommand } from './verify-commands.ts'
 import { addWebhooksCommands } from './webhooks-commands.ts'
 
-/** Width of the help text if the terminal does not report its width. */
-const HELP_WIDTH = 80
-
 /** Creates the command line. It can parse only one command. */
 export function createProgram(version: string): Command {
   const program = new Command('annal')
@@ -28,8 +25,8 @@ export function createProgram(version: string): Command {
       writeOut: (text) => void terminal().stdout.write(text),
       writeErr: (text) => void terminal().stderr.write(text),
       outputError: (text, write) => write(red(text)),
-      getOutHelpWidth: () => terminal().stdout.columns ?? HELP_WIDTH,
-      getErrHelpWidth: () => terminal().stderr.columns ?? HELP_WIDTH,
+      getOutHelpWidth: () => terminal().stdout.columns ?? 80,
+      getErrHelpWidth: () => terminal().stderr.columns ?? 80,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -77,14 +74,12 @@ Results go to stdout, messages to stderr. Exit codes: 0 success, 1 problem, 2 wr
     addGcCommand,
     addVerifyCommand,
     addProofCommand,
-    addCompletionCommand,
   ]) {
     add(program)
   }
   return program
 }
 
-/** Returns the problems of an invalid input, one per line. */
 function listProblems({ message, details }: DomainError): string {
   if (details === undefined || typeof details === 'string' || Array.isArray(details)) return message
   return Object.entries(details)
@@ -93,6 +88,7 @@ function listProblems({ message, details }: DomainError): string {
 }
 
 function explain(error: unknown): { text: string; code: number } {
+  if (error instanceof InputError) return { text: error.message, code: WRONG_USAGE }
   if (!(error instanceof DomainError))
     return { text: error instanceof Error ? error.message : String(error), code: exitCodeOf(error) }
   const { code, cause, message, details } = error

@@ -1,7 +1,7 @@
 /** Commands `serve`, `config`, `migrate` and `gc`. */
 import type { Command } from 'commander'
 import { command } from './command.ts'
-import { counted, fail, green, print, printJson, printTable, red, report, terminal } from './terminal.ts'
+import { counted, fail, green, print, printJson, printRows, printTable, red, report, terminal } from './terminal.ts'
 import { withApp, withDatabaseUrl } from './with-infrastructure.ts'
 
 export function addServeCommand(program: Command): void {
@@ -26,7 +26,7 @@ export function addConfigCommand(program: Command): void {
     const { effectiveConfig, readConfig } = await import('../config.ts')
     const variables = effectiveConfig(terminal().env)
     if (json) printJson(variables.map((variable) => ({ ...variable, value: variable.value ?? null })))
-    else printTable(variables.map(({ name, value, doc }) => [name, value === undefined ? '-' : String(value), doc]))
+    else printRows(variables.map(({ name, value, doc }) => [name, value === undefined ? '-' : String(value), doc]))
     // Throws if individually valid variables contradict each other.
     readConfig(terminal().env)
   })
@@ -61,11 +61,7 @@ export function addMigrateCommands(program: Command): void {
     if (pending.length) fail()
     // The parent command also has --json and consumes it first.
     if (self.optsWithGlobals().json) return printJson({ applied, pending })
-    printTable([
-      ['migration', 'applied'],
-      ...applied.map(({ name, appliedAt }) => [name, appliedAt]),
-      ...pending.map((name) => [name, 'no']),
-    ])
+    printTable([...applied, ...pending.map((name) => ({ name, appliedAt: 'no' }))], 'name', 'appliedAt')
     if (pending.length === 0) return report(green(upToDate))
     report(
       red(`${counted(pending.length, 'migration')} to apply. Back up, then start the server or run \`annal migrate\`.`),

@@ -10,10 +10,8 @@ import { styleText } from 'node:util'
 import { CommanderError } from 'commander'
 import { systemReason } from '../shared/operator-errors.ts'
 
-/** Exit code of a command that found a problem or failed. */
-export const FAILURE = 1
-/** Exit code of a command with wrong arguments. */
-export const WRONG_USAGE = 2
+/** Exit codes. */
+export const [FAILURE, WRONG_USAGE] = [1, 2]
 
 /** Streams, environment and exit code of a command. Tests run commands in their own process with separate streams. */
 export interface Terminal {
@@ -63,38 +61,27 @@ const storage = new AsyncLocalStorage<Terminal>()
 /** Returns the terminal of the running command. */
 export const terminal = (): Terminal => storage.getStore() ?? processTerminal
 
-/** Runs a command with a terminal. */
 export const runAtTerminal = <T>(given: Terminal, work: () => Promise<T>): Promise<T> => storage.run(given, work)
 
-/** Sets the exit code of the command. */
 export const fail = (code = FAILURE): void => {
   terminal().exitCode = code
 }
 
-/** Returns the error for invalid arguments. */
 export const usageError = (message: string) => new CommanderError(WRONG_USAGE, 'annal.usage', message)
 
-/** Writes a line of the result to stdout. */
 export const print = (text: string): void => void terminal().stdout.write(`${text}\n`)
-/** Writes the result as JSON to stdout. */
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
-/** Clears the rest of a terminal's line. */
-const CLEAR_REST = '\u001B[K'
-/** Writes a message to stderr. On a terminal, it replaces a progress bar, and the next update draws the bar again. */
-export const report = (text: string): void => {
-  const { stderr } = terminal()
-  stderr.write(stderr.isTTY ? `\r${text}${CLEAR_REST}\n` : `${text}\n`)
-}
+/** Writes a message to stderr. */
+export const report = (text: string): void => void terminal().stderr.write(`${text}\n`)
 
 /** Sets the message that is printed if the following output cannot be written. */
 export const reportIfUnread = (text: string): void => {
   terminal().messageIfUnread = text
 }
 
-type Style = Parameters<typeof styleText>[0]
-/** Returns a function that styles text. Colors are used only on a terminal, and not if NO_COLOR is set. */
+/** Returns a function that colors text. Colors are used only on a terminal, and not if NO_COLOR is set. */
 const styled =
-  (style: Style) =>
+  (style: 'green' | 'red' | 'yellow') =>
   (text: string, stream: Terminal['stderr'] = terminal().stderr) =>
     styleText(style, text, { stream })
 
@@ -102,12 +89,14 @@ export const green = styled('green')
 export const red = styled('red')
 export const yellow = styled('yellow')
 
-type Cell = string | number | Date | null | undefined
+function formatCell(cell: unknown): string {
+  if (cell instanceof Date) return cell.toISOString()
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
+  return cell !== null && typeof cell === 'object' ? JSON.stringify(cell) : String(cell ?? '-')
+}
 
-const formatCell = (cell: Cell) => (cell instanceof Date ? cell.toISOString() : String(cell ?? '-'))
-
-/** Prints rows as a table with aligned columns. Dates use the ISO format. */
-export function printTable(rows: readonly (readonly Cell[])[]): void {
+/** Prints rows with aligned columns. */
+export function printRows(rows: readonly (readonly unknown[])[]): void {
   const texts = rows.map((row) => row.map(formatCell))
   const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]!.length)))
   for (const row of texts)
@@ -117,6 +106,12 @@ export function printTable(rows: readonly (readonly Cell[])[]): void {
         .join('  ')
         .trimEnd(),
     )
+}
+
+/** Prints a table. Each property becomes a column with a header, such as `created at` for `createdAt`. */
+export function printTable<Row extends object>(rows: readonly Row[], ...columns: (keyof Row & string)[]): void {
+  const headers = columns.map((name) => name.replaceAll(/_|(?=[A-Z])/g, ' ').toLowerCase())
+  printRows([headers, ...rows.map((row) => columns.map((name) => row[name]))])
 }
 
 /** Returns a number with its noun, such as `2 jobs`. */
@@ -140,18 +135,26 @@ export function interruption(): AbortSignal {
   return controller.signal
 }
 
-/** Asks a question at the terminal. Returns true if the answer is exactly `expected`. Returns false without a terminal. */
-export async function isConfirmed(question: string, expected: string): Promise<boolean> {
+/** Asks questions at the terminal. Returns empty answers after the end of the input. */
+async function ask(questions: readonly string[], isHidden: boolean): Promise<string[]> {
   const { stdin, stderr } = terminal()
-  if (!stdin.isTTY) return false
-  const prompt = createInterface({ input: stdin, output: stderr })
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const output = isHidden ? nowhere : stderr
+  const prompt = createInterface({ input: stdin, output, terminal: isHidden || stderr.isTTY === true })
   const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')))
-  try {
-    return (await Promise.race([prompt.question(question), closed])).trim() === expected
-  } finally {
-    prompt.close()
+  const answers: string[] = []
+  for (const question of questions) {
+    if (isHidden) stderr.write(question)
+    answers.push(await Promise.race([closed, prompt.question(isHidden ? '' : question)]))
+    if (isHidden) stderr.write('\n')
   }
+  prompt.close()
+  return answers
 }
+
+/** Asks a question at the terminal. Returns true if the answer is exactly `expected`. Returns false without a terminal. */
+export const isConfirmed = async (question: string, expected: string): Promise<boolean> =>
+  terminal().stdin.isTTY === true && (await ask([question], false))[0]!.trim() === expected
 
 /** Decodes a password and removes its byte order mark and final line break. Throws a usage error if it is not UTF-8. */
 function decodePassword(bytes: Uint8Array): string {
@@ -162,33 +165,14 @@ function decodePassword(bytes: Uint8Array): string {
   }
 }
 
-/** Asks twice for a password at the terminal, without showing it. */
 async function askPassword(): Promise<string> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const prompt = createInterface({ input: terminal().stdin, output: nowhere, terminal: true })
-  const closed = new Promise<never>((_, reject) =>
-    prompt.once('close', () => reject(usageError('No password was entered.'))),
-  )
-  const ask = async (question: string) => {
-    terminal().stderr.write(question)
-    const typed = await Promise.race([prompt.question(''), closed])
-    terminal().stderr.write('\n')
-    return typed
-  }
-  try {
-    const first = await ask('Password: ')
-    if (first !== (await ask('Repeat the password: '))) throw usageError('The two passwords differ.')
-    return first
-  } finally {
-    closed.catch(() => {})
-    prompt.close()
-  }
+  const [password, repeated] = await ask(['Password: ', 'Repeat the password: '], true)
+  if (!password) throw usageError('No password was entered.')
+  if (password !== repeated) throw usageError('The two passwords differ.')
+  return password
 }
 
-/**
- * Reads a password from a file, the terminal or standard input. A command-line argument would be visible in the shell
- * history and to other users. Throws a usage error.
- */
+/** Reads a password from a file, the terminal or standard input. Shell history and other users would see a command-line argument. */
 export async function readPassword(file: string | undefined): Promise<string> {
   if (file !== undefined && file !== '-') return decodePassword(readFileSync(file))
   if (file === undefined && terminal().stdin.isTTY) return askPassword()
@@ -197,77 +181,43 @@ export async function readPassword(file: string | undefined): Promise<string> {
   throw usageError('Enter the password at the terminal, on standard input, or with --password-file.')
 }
 
-const notWritten = (path: string, reason: string, cause?: unknown) =>
-  new Error(`Cannot write ${path}: ${reason}. Set --out to a path that does not exist yet.`, { cause })
-
-const explainFor = (path: string) => (cause: unknown) => {
-  const { syscall = '' } = cause as NodeJS.ErrnoException
-  // Other errors come from the content, not from the file system.
-  if (!['open', 'write', 'writev', 'fsync', 'link'].includes(syscall)) throw cause
-  throw notWritten(path, systemReason(cause), cause)
-}
+/** System calls that write a file. Errors of other calls come from the content. */
+const writingCalls = ['open', 'write', 'writev', 'fsync', 'link']
 
 /**
  * Writes a new file and returns its size in bytes. Never overwrites a file. The file gets its final name when it is completely on disk. Until then
  * it is named `<path>.part-…`, and it remains if the process is killed. `mode` 0o600: only the owner can read the file.
  */
 export async function writeNewFile(path: string, write: (file: FileHandle) => Promise<void>, mode = 0o666) {
-  if (await lstat(path).catch(() => undefined)) throw notWritten(path, 'file already exists (EEXIST)')
+  const notWritten = (reason: string, cause?: unknown) =>
+    new Error(`Cannot write ${path}: ${reason}. Set --out to a path that does not exist yet.`, { cause })
+  if (await lstat(path).catch(() => undefined)) throw notWritten('file already exists (EEXIST)')
   const part = `${path}.part-${randomUUID()}`
-  const file = await open(part, 'wx', mode).catch(explainFor(path))
   try {
-    await write(file).catch(explainFor(path))
-    await file.sync().catch(explainFor(path))
-    await link(part, path).catch(explainFor(path))
+    await using file = await open(part, 'wx', mode)
+    await write(file)
+    await file.sync()
+    await link(part, path)
     return (await file.stat()).size
+  } catch (cause) {
+    const { syscall = '' } = cause as NodeJS.ErrnoException
+    throw writingCalls.includes(syscall) ? notWritten(systemReason(cause), cause) : cause
   } finally {
-    await file.close()
     await rm(part, { force: true })
   }
 }
 
-const BAR_WIDTH = 24
-/** Milliseconds between two updates on a terminal, and elsewhere. */
-const [BAR_EVERY_MS, LINE_EVERY_MS] = [100, 10_000]
+const PROGRESS_EVERY_MS = 5_000
 
-const formatSeconds = (seconds: number) => {
-  const [hours, minutes, rest] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(Math.floor)
-  return hours ? `${hours}:${twoDigits(minutes)}:${twoDigits(rest)}` : `${minutes}:${twoDigits(rest)}`
-}
-const twoDigits = (part = 0) => String(part).padStart(2, '0')
-
-/** Starts a progress display. `verb`: past participle for the items, such as "registered". */
+/** Returns a function that reports progress regularly, and the end. `verb`: past participle for the items, such as "registered". */
 export function createProgress(verb: string) {
-  const { stderr } = terminal()
   const startedAt = performance.now()
-  // Without a terminal, a short operation prints only its last line.
-  let updatedAt = stderr.isTTY ? -Infinity : startedAt
-  let isShown = false
-
-  const formatRate = (done: number, total: number) => {
-    if (done === 0) return ''
-    const seconds = (performance.now() - startedAt) / 1_000
-    const rate = done / Math.max(seconds, 0.001)
-    const time = done < total ? `, ${formatSeconds((total - done) / rate)} left` : ` in ${formatSeconds(seconds)}`
-    return `, ${rate.toFixed(1)}/s${time}`
-  }
-
-  return {
-    /** Updates the progress. `total` may grow. */
-    update(done: number, total: number) {
-      const isDue = performance.now() - updatedAt > (stderr.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS)
-      if (!isDue && done < total) return
-      updatedAt = performance.now()
-      const line = `${done} of ${total} ${verb}${formatRate(done, total)}`
-      if (!stderr.isTTY) return report(line)
-      const filled = total === 0 ? BAR_WIDTH : Math.floor((done / total) * BAR_WIDTH)
-      const bar = `[${'#'.repeat(filled).padEnd(BAR_WIDTH, '-')}] ${line}`
-      stderr.write(`\r${bar.slice(0, (stderr.columns ?? Infinity) - 1)}${CLEAR_REST}`)
-      isShown = true
-    },
-    end() {
-      if (isShown) stderr.write('\n')
-      isShown = false
-    },
+  let reportedAt = startedAt
+  return (done: number, total: number) => {
+    const now = performance.now()
+    if (done < total && now - reportedAt < PROGRESS_EVERY_MS) return
+    reportedAt = now
+    const minutes = Math.ceil(((now - startedAt) / 60_000 / done) * (total - done))
+    report(`${done} of ${total} ${verb}${done > 0 && done < total ? `, ${counted(minutes, 'minute')} left` : ''}`)
   }
 }

@@ -1,5 +1,4 @@
 /** Command `users`. */
-
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -7,27 +6,11 @@ import type { Command } from 'commander'
 import { asSystem } from '../context.ts'
 import type { DeletionPreview } from '../modules/accounts/delete-account.sql.ts'
 import { toId } from '../shared/ids.ts'
-import { command } from './command.ts'
-import {
-  counted,
-  fail,
-  green,
-  interruption,
-  isConfirmed,
-  printJson,
-  printTable,
-  red,
-  report,
-  reportIfUnread,
-  terminal,
-  writeNewFile,
-} from './terminal.ts'
+import { command, type Flags } from './command.ts'
+import * as out from './terminal.ts'
 import { withApp, withKeysAndCoins } from './with-infrastructure.ts'
 
-interface ReasonFlags {
-  reason: string
-  json?: true
-}
+type ReasonFlags = Flags<'reason', 'out'> & { yes?: true }
 
 const USER = 'ID, e-mail address or username'
 const REASON = 'reason for the audit log, at most 500 characters'
@@ -38,15 +21,10 @@ async function findUsers(search: string, { json }: { json?: true }) {
   const { searchUsers } = await import('../modules/accounts/find-users.ts')
   const rows = await withApp(({ context }) => searchUsers(asSystem(context), search))
   const users = rows.map((user) => ({ ...user, id: toId('user', user.id) }))
-  if (users.length === 0) fail()
-  if (json) return printJson(users)
-  if (users.length === 0) return report('No account found.')
-  printTable([
-    ['id', 'role', 'assets', 'created', 'locked', 'email', 'username'],
-    ...users.map(({ id, username, email, role, assetCount, createdAt, lockedAt, lockReason }) => [
-      ...[id, role, assetCount, createdAt, lockedAt && `${lockedAt.toISOString()} (${lockReason})`, email, username],
-    ]),
-  ])
+  if (users.length === 0) out.fail()
+  if (json) return out.printJson(users)
+  if (users.length === 0) return out.report('No account found.')
+  out.printTable(users, 'id', 'role', 'assetCount', 'createdAt', 'lockedAt', 'lockReason', 'email', 'username')
 }
 
 async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { reason, json }: ReasonFlags) {
@@ -57,8 +35,8 @@ async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { r
     return readUser(context, await operations[operation](context, { userId, reason }))
   })
   const id = toId('user', uuid)
-  if (json) return printJson({ id, lockedAt })
-  report(lockedAt ? `${id} is locked since ${lockedAt.toISOString()}.` : `${id} is not locked.`)
+  if (json) return out.printJson({ id, lockedAt })
+  out.report(lockedAt ? `${id} is locked since ${lockedAt.toISOString()}.` : `${id} is not locked.`)
 }
 
 /** Size of a written chunk of an export, in characters. */
@@ -75,8 +53,8 @@ async function* joinChunks(texts: AsyncIterable<string>): AsyncGenerator<string>
   yield chunk
 }
 
-async function exportUser(userId: string, { reason, out, json }: ReasonFlags & { out?: string }) {
-  const signal = interruption()
+async function exportUser(userId: string, { reason, out: path, json }: ReasonFlags) {
+  const signal = out.interruption()
   const { streamExportAsOperator } = await import('../modules/accounts/export-account.ts')
   const exportTo = (send: (texts: AsyncIterable<string>) => Promise<void>) =>
     withApp(({ context }) => streamExportAsOperator(asSystem(context), { userId, reason }, send)).catch(
@@ -85,40 +63,40 @@ async function exportUser(userId: string, { reason, out, json }: ReasonFlags & {
         throw error
       },
     )
-  if (out === undefined) {
-    reportIfUnread('The export is incomplete.')
-    await exportTo((texts) => pipeline(Readable.from(joinChunks(texts)), terminal().stdout, { end: false, signal }))
+  if (path === undefined) {
+    out.reportIfUnread('The export is incomplete.')
+    await exportTo((texts) => pipeline(Readable.from(joinChunks(texts)), out.terminal().stdout, { end: false, signal }))
     return
   }
   let uuid = ''
   const write = async (file: FileHandle) => {
     uuid = await exportTo((texts) => file.writeFile(joinChunks(texts), { signal }))
   }
-  const bytes = await writeNewFile(out, write, 0o600)
+  const bytes = await out.writeNewFile(path, write, 0o600)
   const id = toId('user', uuid)
-  if (json) return printJson({ id, path: out, bytes })
-  report(green(`Exported ${id} to ${out} (${bytes} bytes).`))
+  if (json) return out.printJson({ id, path, bytes })
+  out.report(out.green(`Exported ${id} to ${path} (${bytes} bytes).`))
 }
 
 function printLosses({ id, username, email, ...lost }: DeletionPreview, currency: string) {
-  printTable([
+  out.printRows([
     ['account', `${id} (${username}, ${email})`],
     ['balance', `${lost.num} ${currency} and ${lost.points} points: lost, including later deposits`],
     ['tokens', `${lost.tokens} at the address: lost`],
     [
       'assets',
-      `${counted(lost.assets, 'asset')}: deleted with files that nobody else registered; commits stay on the chain`,
+      `${out.counted(lost.assets, 'asset')}: deleted with files that nobody else registered; commits stay on the chain`,
     ],
-    ['open orders', `${counted(lost.openOrders, 'order')}: canceled`],
+    ['open orders', `${out.counted(lost.openOrders, 'order')}: canceled`],
     [
       'withdrawals',
       `${lost.withdrawals} in progress with ${lost.withdrawn} ${currency}: completed, but a returned amount is lost`,
     ],
-    ['apps for sale', `${counted(lost.networkApps, 'app')}: deactivated`],
+    ['apps for sale', `${out.counted(lost.networkApps, 'app')}: deactivated`],
   ])
 }
 
-async function deleteUser(user: string, { reason, yes, json }: ReasonFlags & { yes?: true }) {
+async function deleteUser(user: string, { reason, yes, json }: ReasonFlags) {
   const { deleteAccountAsOperator, previewDeletion } = await import('../modules/accounts/delete-account.ts')
   await withKeysAndCoins(async (layer, { config }) => {
     const context = asSystem(layer.context)
@@ -127,16 +105,16 @@ async function deleteUser(user: string, { reason, yes, json }: ReasonFlags & { y
     const { id, username } = account
     if (foreseen.deletedAt === null) {
       if (!json) printLosses(account, config.money.currency)
-      const ask = () => isConfirmed(`Type ${username} to delete this account permanently: `, username)
+      const ask = () => out.isConfirmed(`Type ${username} to delete this account permanently: `, username)
       if (!yes && (json || !(await ask()))) {
-        fail()
-        if (json) printJson({ ...account, isDeleted: false })
-        return report(red('The account was not deleted. Use --yes to delete it without a question.'))
+        out.fail()
+        if (json) out.printJson({ ...account, isDeleted: false })
+        return out.report(out.red('The account was not deleted. Use --yes to delete it without a question.'))
       }
     }
     const { isNew } = await deleteAccountAsOperator(context, { userId: id, reason })
-    if (json) return printJson({ ...account, isDeleted: true })
-    report(isNew ? green(`Deleted ${id}.`) : `${id} was already deleted.`)
+    if (json) return out.printJson({ ...account, isDeleted: true })
+    out.report(isNew ? out.green(`Deleted ${id}.`) : `${id} was already deleted.`)
   })
 }
 

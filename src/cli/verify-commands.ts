@@ -1,62 +1,27 @@
 /** Commands `verify` and `proof`. */
-
 import type { Command } from 'commander'
 import type { ChainNode } from '../../packages/verify/src/chain-node.ts'
+import type { VerifyFlags } from '../../packages/verify/src/main.ts'
 import type { FileSource } from '../../packages/verify/src/sources.ts'
-import type { Verification } from '../../packages/verify/src/verification.ts'
 import { canonicalNid } from '../shared/ids.ts'
-import { command } from './command.ts'
+import { command, type Flags } from './command.ts'
 import { fail, green, print, printJson, red, report, usageError, writeNewFile, yellow } from './terminal.ts'
 import { withChain, withInfrastructure } from './with-infrastructure.ts'
 
-interface SourceFlags {
-  rpc?: string[]
-  registry?: string
-  gateway?: string
-}
-
-interface VerifyFlags extends SourceFlags {
-  recorder?: string[]
-  blockHash?: string[]
-  file?: string
-  json?: true
-}
-
-/** Data sources for the verification of a history. */
-interface Sources {
-  nodes: [ChainNode, ...ChainNode[]]
+interface LocalSources {
+  nodes: readonly [ChainNode]
   registry: string
   files: FileSource
-  /** Accounts whose commits count. Undefined for foreign sources. */
-  recorders?: string[]
+  /** Accounts whose commits count. */
+  recorders: string[]
   /** Returns a reader of an asset's trees. It rejects files of other assets. */
   treesOf(nid: string): FileSource['block']
 }
 
-/** Wraps a function so that its errors become usage errors. */
-const asUsage =
-  <Input, T>(read: (input: Input) => T) =>
-  (input: Input): T => {
-    try {
-      return read(input)
-    } catch (error) {
-      throw usageError((error as Error).message)
-    }
-  }
-
-async function openProof(path: string) {
-  const { open } = await import('node:fs/promises')
-  const { systemReason } = await import('../shared/operator-errors.ts')
-  const file = await open(path).catch((cause: unknown) => {
-    throw usageError(`Cannot read ${path}: ${systemReason(cause)}.`)
-  })
-  return file.createReadStream()
-}
-
-async function withLocalSources<T>(work: (sources: Sources) => Promise<T>): Promise<T> {
+/** Calls `work` with the chain and the files of this installation. */
+async function withLocalSources<T>(work: (sources: LocalSources) => Promise<T>): Promise<T> {
   const { recordersOf } = await import('../chain/create-chain.ts')
-  const { filesOf, findRegistry, nodeOf } = await import('../modules/commits/verify-history.ts')
-  const { treeReader } = await import('../modules/commits/verify-history.ts')
+  const { filesOf, findRegistry, nodeOf, treeReader } = await import('../modules/commits/verify-history.ts')
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async (chain) => {
       const registry = await findRegistry(chain.registry)
@@ -72,72 +37,41 @@ async function withLocalSources<T>(work: (sources: Sources) => Promise<T>): Prom
   )
 }
 
-/**
- * Calls `work` with data sources. Three options select independent sources, which require no trust in Annal. Default:
- * the sources of this installation.
- */
-async function withSources<T>(
-  { rpc = [], registry, gateway }: SourceFlags,
-  work: (sources: Sources) => Promise<T>,
-): Promise<T> {
-  const { connectNode } = await import('../../packages/verify/src/chain-node.ts')
-  const [node, ...others] = rpc.map(asUsage(connectNode))
-  if (node && registry && gateway) {
-    const { connectGateway } = await import('../../packages/verify/src/sources.ts')
-    const files = asUsage(connectGateway)(gateway)
-    return work({ nodes: [node, ...others], registry, files, treesOf: () => files.block })
-  }
-  if (node || registry || gateway) throw usageError('Use --rpc, --registry and --gateway together, or none of them.')
-  return withLocalSources(work)
-}
-
-/** Returns the canonical nid. Throws a usage error if the text is not a CID. */
-async function readNid(text: string): Promise<string> {
-  const nid = canonicalNid(text)
-  if (nid === undefined) throw usageError('Expected a nid, which is a CID such as bafkrei….')
-  return nid
-}
-
-async function verify(subject: string, flags: VerifyFlags): Promise<Verification> {
-  const { recorder, blockHash: hashes, file, ...sources } = flags
-  const { assertUsage, isProofPath } = await import('../../packages/verify/src/main.ts')
-  const { verifyOnline, verifyProof } = await import('../../packages/verify/src/verify.ts')
-  asUsage(assertUsage)({ registry: sources.registry, recorders: recorder, hashes })
-  if (await isProofPath(subject)) {
-    const { connectNode } = await import('../../packages/verify/src/chain-node.ts')
-    const { UnreadableInput } = await import('../../packages/verify/src/source-error.ts')
-    const nodes = sources.rpc?.map(asUsage(connectNode))
-    const proof = await openProof(subject)
-    const options = { proof, file, registry: sources.registry, recorders: recorder, hashes, nodes }
-    return verifyProof(options).catch((error: unknown) => {
-      throw error instanceof UnreadableInput ? usageError(error.message) : error
-    })
-  }
-  const nid = await readNid(subject)
-  return withSources(sources, ({ recorders, ...given }) =>
-    verifyOnline({ nid, ...given, recorders: recorder ?? recorders, hashes }),
+async function verifySubject(subject: string, flags: VerifyFlags & { json?: true }): Promise<void> {
+  const { verify } = await import('../../packages/verify/src/main.ts')
+  const { verifyOnline } = await import('../../packages/verify/src/verify.ts')
+  const { describe, exitCodes } = await import('../../packages/verify/src/print.ts')
+  const verification = await verify(canonicalNid(subject) ?? subject, flags, (nid, { recorder, blockHash: hashes }) =>
+    withLocalSources(({ recorders, ...sources }) =>
+      verifyOnline({ nid, ...sources, recorders: recorder ?? recorders, hashes }),
+    ),
   )
-}
-
-async function printVerification(verification: Verification): Promise<void> {
-  const { describe } = await import('../../packages/verify/src/print.ts')
+  fail(exitCodes[verification.verdict])
+  if (flags.json) return printJson(verification)
   const { lines, verdict } = describe(verification)
   const colors = { holds: green, unsettled: yellow, broken: red, unknown: red }
   print(lines.join('\n'))
   report(colors[verification.verdict](verdict))
 }
 
-async function writeProofFile(given: string, flags: SourceFlags & { out?: string; json?: true }) {
-  const nid = await readNid(given)
-  const { out = `${nid}.car`, json, ...sources } = flags
+async function writeProofFile(
+  subject: string,
+  { rpc, registry, gateway, out, json }: VerifyFlags & Flags<never, 'out' | 'gateway'>,
+) {
+  const nid = canonicalNid(subject)
+  if (nid === undefined) throw usageError('Expected a nid, which is a CID such as bafkrei….')
+  const { connectSources } = await import('../../packages/verify/src/main.ts')
   const { writeProof } = await import('../../packages/verify/src/write-proof.ts')
-  const bytes = await writeNewFile(out, (file) =>
-    withSources(sources, ({ nodes, registry, treesOf }) =>
-      file.writeFile(writeProof({ nid, node: nodes[0], registry, readTree: treesOf(nid) })),
-    ),
-  )
-  if (json) printJson({ nid, path: out, bytes })
-  else report(green(`Wrote ${out} (${bytes} bytes). Verify it anywhere: annal verify ${out}`))
+  const sources = connectSources({ rpc, registry, gateway })
+  const path = out ?? `${nid}.car`
+  const bytes = await writeNewFile(path, (file) => {
+    const write = ({ nodes, registry }: Pick<LocalSources, 'nodes' | 'registry'>, readTree: FileSource['block']) =>
+      file.writeFile(writeProof({ nid, node: nodes[0], registry, readTree }))
+    if (sources) return write({ nodes: [sources.nodes[0]], registry: sources.registry }, sources.files.block)
+    return withLocalSources((local) => write(local, local.treesOf(nid)))
+  })
+  if (json) printJson({ nid, path, bytes })
+  else report(green(`Wrote ${path} (${bytes} bytes). Verify it anywhere: annal verify ${path}`))
 }
 
 const addSourceOptions = (to: Command) =>
@@ -165,13 +99,7 @@ export function addVerifyCommand(program: Command): void {
     .option('--block-hash <hash...>', 'hashes of blocks that you trust')
     .option('--file <path>', 'the file itself, to compare with a proof')
     .option('--json', 'prints the commits with all checks')
-    .action(async (subject: string, flags: VerifyFlags) => {
-      const verification = await verify(subject, flags)
-      const { exitCodes } = await import('../../packages/verify/src/print.ts')
-      fail(exitCodes[verification.verdict])
-      if (flags.json) printJson(verification)
-      else await printVerification(verification)
-    })
+    .action(verifySubject)
 }
 
 export function addProofCommand(program: Command): void {

@@ -1,24 +1,18 @@
 /** Command `webhooks`. */
-
 import { type Command, Option } from 'commander'
-import type { AppContext } from '../context.ts'
-import { asSystem } from '../context.ts'
+import { type AppContext, asSystem } from '../context.ts'
 import type { WebhookDelivery } from '../db/prisma/client.ts'
 import type { DeliveryFilter } from '../modules/webhooks/deliveries.ts'
 import { DomainError } from '../shared/errors.ts'
 import { toId } from '../shared/ids.ts'
-import { command, integer } from './command.ts'
+import { command, type Flags, integer } from './command.ts'
 import { counted, createProgress, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
 import { withApp } from './with-infrastructure.ts'
 
-interface FilterFlags {
-  app?: string
-  order?: string
-  status?: string
-}
-
 const statuses = ['pending', 'delivered', 'given-up']
 const MAX_LIMIT = 1_000
+
+type FilterFlags = Flags<never, 'app' | 'order' | 'status'>
 
 const filterOf = ({ app, order, status }: FilterFlags): DeliveryFilter => ({
   ...(app !== undefined && { networkAppId: app }),
@@ -51,16 +45,12 @@ async function readDeliveries(context: AppContext, flags: FilterFlags, limit: nu
   }))
 }
 
-async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit: number; json?: true }) {
+async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit: number }) {
   const found = await withApp(({ context }) => readDeliveries(context, flags, limit))
   if (json) return printJson(found)
   if (found.length === 0) return report('No delivery found.')
-  printTable([
-    ['id', 'status', 'attempts', 'created', 'network app', 'last attempt'],
-    ...found.map(({ id, status, attempts, createdAt, networkAppName, lastFailure, lastStatusCode }) => [
-      ...[id, status, attempts, createdAt, networkAppName, lastFailure ?? lastStatusCode],
-    ]),
-  ])
+  const rows = found.map((row) => ({ ...row, lastAttempt: row.lastFailure ?? row.lastStatusCode }))
+  printTable(rows, 'id', 'status', 'attempts', 'createdAt', 'networkAppName', 'lastAttempt')
   if (found.length === limit) report(`There may be more. --limit shows up to ${MAX_LIMIT}.`)
 }
 
@@ -75,16 +65,11 @@ async function findFailed(context: AppContext, flags: FilterFlags): Promise<stri
   }
 }
 
-interface Replayed {
-  id: string
-  /** Reason why the delivery is not sent again, or null if it is. */
-  refusal: string | null
-}
-
-async function replay(context: AppContext, ids: readonly string[]): Promise<Replayed[]> {
+/** Returns the replayed deliveries. `refusal`: reason why a delivery is not sent again, or null. */
+async function replay(context: AppContext, ids: readonly string[]) {
   const { replayDelivery } = await import('../modules/webhooks/deliveries.ts')
   const progress = createProgress('queued')
-  const replayed: Replayed[] = []
+  const replayed: { id: string; refusal: string | null }[] = []
   for (const id of ids) {
     const refusal = await replayDelivery(asSystem(context), { id }).then(
       () => null,
@@ -94,19 +79,12 @@ async function replay(context: AppContext, ids: readonly string[]): Promise<Repl
       },
     )
     replayed.push({ id, refusal })
-    if (ids.length > 1) progress.update(replayed.length, ids.length)
+    if (ids.length > 1) progress(replayed.length, ids.length)
   }
-  progress.end()
   return replayed
 }
 
-interface ReplayFlags {
-  givenUp?: true
-  app?: string
-  json?: true
-}
-
-async function replayDeliveries(ids: string[], { givenUp, app, json }: ReplayFlags) {
+async function replayDeliveries(ids: string[], { givenUp, app, json }: Flags<never, 'app'> & { givenUp?: true }) {
   if (ids.length > 0 === (givenUp === true)) throw usageError('Specify either IDs or --given-up.')
   const replayed = await withApp(async ({ context }) =>
     replay(context, givenUp ? await findFailed(context, app === undefined ? {} : { app }) : ids),

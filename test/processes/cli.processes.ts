@@ -44,7 +44,7 @@ describe('annal command line', () => {
     [['admin', 'create'], /required option/],
     [['admin', 'create', '--username', 'a', '--email', 'a@example.org'], /--password-file/],
     [['admin', 'create', '--username', 'a', '--email', 'a@example.org', '--password', 'secret'], /unknown option/],
-    [['verify', 'bafkrei'], /Expected a nid/],
+    [['verify', 'bafkrei'], /neither a proof file nor/],
     [['verify', NID, '--gateway', 'http://127.0.0.1:1'], /--rpc, --registry and --gateway/],
     [['verify', `ipfs://${NID.toUpperCase()}`, '--gateway', 'http://127.0.0.1:1'], /--rpc, --registry and --gateway/],
     [['verify', 'proof.car', '--rpc', 'nonsense'], /begins with http/],
@@ -54,7 +54,7 @@ describe('annal command line', () => {
   })
 
   it('`annal verify` exits with 2 when a proof does not exist', async () => {
-    const stderr = 'Cannot read /none.car: no such file or directory (ENOENT).\n'
+    const stderr = expect.stringMatching(/^The proof cannot be read: .*ENOENT.*\n$/)
     expect(await annal(['verify', '/none.car'])).toEqual({ code: 2, stdout: '', stderr })
   })
 
@@ -127,7 +127,7 @@ describe('annal command line', () => {
     expect(await annal(['api-key', 'revoke', id])).toMatchObject({ code: 0, stdout: '' })
     expect(await list()).toEqual({ ...record, revokedAt: expect.any(String) })
     const table = await annal(['api-key', 'list'])
-    expect(table.stdout).toMatch(/^id +prefix +created +revoked +name\n/)
+    expect(table.stdout).toMatch(/^id +prefix +created at +revoked at +name\n/)
     expect(table.stdout).toContain(id)
   })
 

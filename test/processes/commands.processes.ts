@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { type EventEmitter, once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -46,8 +46,7 @@ describe('all commands', () => {
       const { code, stdout } = await annal(...name.split(' '), '--help')
       expect(code).toBe(0)
       expect(stdout).toMatch(new RegExp(`\nExamples:\n  \\$ .*annal ${name}\\b`))
-      // `serve` runs until it is stopped, and a shell reads the output of `completion`.
-      if (!['serve', 'completion'].includes(name)) expect(command.options.map(({ long }) => long)).toContain('--json')
+      if (name !== 'serve') expect(command.options.map(({ long }) => long)).toContain('--json')
     },
   )
 })
@@ -195,28 +194,5 @@ describe('annal migrate', () => {
     expect(after).toMatchObject({ code: 0, stderr: 'The database is up to date.\n' })
     expect(after.stdout).toMatch(/^20261128000000_initial +\d{4}-/m)
     expect(await migrate()).toMatchObject({ code: 0, stdout: '', stderr: 'No migrations to apply.\n' })
-  })
-})
-
-describe('annal completion', () => {
-  it('`annal completion` completes commands, options and their values in bash', async () => {
-    const { stdout: script } = await annal('completion', 'bash')
-    const complete = (...words: string[]) => {
-      const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _annal; echo "\${COMPREPLY[*]}"`
-      return execFileSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' })
-        .trim()
-        .split(' ')
-    }
-    expect(complete('annal', '')).toEqual(expect.arrayContaining(['doctor', 'check', 'webhooks', '--help']))
-    expect(complete('annal', 'do')).toEqual(['doctor'])
-    expect(complete('annal', 'keys', 'r')).toEqual(['rotate'])
-    expect(complete('annal', 'webhooks', 'list', '--st')).toEqual(['--status'])
-    expect(complete('annal', 'webhooks', 'list', '--status', 'g')).toEqual(['given-up'])
-    expect(complete('annal', 'completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
-  })
-
-  it('`annal completion` supports exactly three shells', async () => {
-    for (const shell of ['zsh', 'fish']) expect((await annal('completion', shell)).stdout).toContain('webhooks')
-    expect(await annal('completion', 'tcsh')).toMatchObject({ code: 2, stdout: '' })
   })
 })

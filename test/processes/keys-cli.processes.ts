@@ -141,7 +141,7 @@ describe('annal keys', () => {
     expect(JSON.parse(stdout).destroyed).toHaveLength(2)
     expect((await annal(['keys', 'destroy-previous'])).stderr).toContain('no key to destroy')
     const table = await annal(['keys', 'status'])
-    expect(table.stdout).toMatch(/^key +state +private keys +other secrets\nlocal:[0-9a-f]{16} +current +300 +0\n$/)
+    expect(table.stdout).toMatch(/^key +is current +private keys +other secrets\nlocal:[0-9a-f]{16} +yes +300 +0\n$/)
     expect(await signAll()).toEqual(signatures)
   })
 

@@ -37,7 +37,7 @@ This page lists all commands for operators. A test generates it from their help:
 | Kubernetes   | \`kubectl exec deploy/annal -- annal doctor\`               |
 
 - Run commands as the user that runs Annal, or as root, with the environment variables of the server. They work beside a running server.
-- \`--help\` shows notes, more examples, and the format of the \`--json\` output. All commands except \`serve\` and \`completion\` have \`--json\`.
+- \`--help\` shows notes, more examples, and the format of the \`--json\` output. All commands except \`serve\` have \`--json\`.
 - Results go to stdout, messages to stderr. Colors follow the terminal and \`NO_COLOR\`.
 - Exit codes: 0 success, 1 problem, 2 wrong usage. \`annal verify\` also has 3.
 

@@ -1,5 +1,5 @@
 /** A JSON-RPC client for a chain node. */
-import { reasonOfSource, SourceError } from './source-error.ts'
+import { InputError, reasonOfSource, SourceError } from './source-error.ts'
 
 /** A JSON-RPC request. */
 export interface Question {
@@ -119,7 +119,8 @@ function readReply(name: string, reply: Reply | null | undefined): Answer {
 
 function readAddress(address: string) {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) throw new Error('The address of a node begins with http: or https:.')
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InputError('The address of a node begins with http: or https:.')
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   // `fetch` rejects URLs with credentials.
   const credentials = [url.username, url.password].map(decodeURIComponent).join(':')

@@ -7,62 +7,66 @@ import { isAddress } from 'ethers'
 import { connectNode } from './chain-node.ts'
 import { canonicalCid } from './cids.ts'
 import { describe, exitCodes } from './print.ts'
+import { InputError } from './source-error.ts'
 import { connectGateway } from './sources.ts'
 import type { Verification } from './verification.ts'
 import { verifyOnline, verifyProof } from './verify.ts'
 
-/** Arguments whose format can be checked without any source. */
-export interface Said {
-  nid?: string
+interface SourceFlags {
+  rpc?: string[]
   registry?: string
-  recorders?: readonly string[]
-  hashes?: readonly string[]
+  gateway?: string
+}
+
+/** Options of the command line. */
+export interface VerifyFlags extends SourceFlags {
+  recorder?: string[]
+  blockHash?: string[]
+  file?: string
 }
 
 const BLOCK_HASH = /^0x[0-9a-f]{64}$/i
 const HEX_ADDRESS = /^0x/i
 
-/** Throws an Error if a CID, an address or a hash is malformed. */
-export function assertUsage({ nid, registry, recorders = [], hashes = [] }: Said): void {
-  if (nid !== undefined && canonicalCid(nid) === undefined)
-    throw new Error(`${nid} is neither a proof file nor an asset identifier (a CID).`)
+/** Throws InputError if an address or a hash is malformed. */
+function assertFlags({ registry, recorder = [], blockHash = [] }: VerifyFlags): void {
   if (registry !== undefined && !isHexAddress(registry))
-    throw new Error(`${registry} is not the address of a contract.`)
-  const account = recorders.find((each) => !isHexAddress(each))
-  if (account !== undefined) throw new Error(`${account} is not the address of an account.`)
-  const hash = hashes.find((each) => !BLOCK_HASH.test(each))
-  if (hash !== undefined) throw new Error(`${hash} is not the hash of a block: 0x and 64 hexadecimal digits.`)
+    throw new InputError(`${registry} is not the address of a contract.`)
+  const account = recorder.find((each) => !isHexAddress(each))
+  if (account !== undefined) throw new InputError(`${account} is not the address of an account.`)
+  const hash = blockHash.find((each) => !BLOCK_HASH.test(each))
+  if (hash !== undefined) throw new InputError(`${hash} is not the hash of a block: 0x and 64 hexadecimal digits.`)
 }
 
 const isHexAddress = (text: string) => HEX_ADDRESS.test(text) && isAddress(text.toLowerCase())
 
 /** Returns true if the argument is the path of a proof file, not an asset ID. */
-export const isProofPath = async (subject: string): Promise<boolean> =>
+const isProofPath = async (subject: string): Promise<boolean> =>
   subject.endsWith('.car') ||
   (await stat(subject).then(
     (found) => found.isFile(),
     () => false,
   ))
 
-const HELP = `Checks an asset's history with nothing but the chain and the file network, or with a proof alone.
+const HELP = `Verifies the history of an asset with only the chain and the file network, or with only a proof.
 
 Usage:
   annal-verify <nid> --rpc <url> --registry <address> --gateway <url>
   annal-verify <proof.car> --registry <address> [--block-hash <hash>] [--file <path>]
 
-  --rpc <url>             a chain node; repeat it to compare the blocks of several nodes
-  --registry <address>    the ERC-7053 contract that counts
-  --gateway <url>         an IPFS gateway, or the address of an Annal
-  --recorder <address>    an account whose commits count; may be repeated. Default: the account that wrote the first commit
-  --block-hash <hash>     the hash of a block that you trust; may be repeated
-  --file <path>           the file itself, beside a proof
+  --rpc <url>             chain node; repeat the option to compare the blocks of several nodes
+  --registry <address>    address of the ERC-7053 registry
+  --gateway <url>         IPFS gateway, or the address of an Annal server
+  --recorder <address>    account whose commits count; can be repeated. Default: the author of the first commit
+  --block-hash <hash>     hash of a block that you trust; can be repeated
+  --file <path>           the file itself, to compare with a proof
   --json                  prints all findings
 
 Exit codes:
-  0  the history holds
-  1  the history is broken (something contradicts), or the chain holds no commit of the asset
-  2  the call is wrong, or the proof or the file cannot be read
-  3  unsettled: nothing contradicts, but some evidence is missing or unreadable
+  0  the history is valid
+  1  the history is invalid (something contradicts), or the chain has no commit of the asset
+  2  wrong arguments, or the proof or the file cannot be read
+  3  nothing contradicts, but some evidence is missing or unreadable
 `
 /** Exit code for wrong usage and unreadable input. */
 const WRONG_USAGE = 2
@@ -76,7 +80,6 @@ const options = {
 }
 
 const read = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
-type Flags = ReturnType<typeof read>['values']
 
 /** Runs the command and returns the exit code. Prints errors and never throws. */
 export async function main(
@@ -86,11 +89,16 @@ export async function main(
 ): Promise<number> {
   try {
     const { values, positionals } = read(args)
+    const [subject, ...rest] = positionals
     if (values.help) {
       out.write(HELP)
       return 0
     }
-    const verification = await verify(positionals, values)
+    if (subject === undefined || rest.length)
+      throw new InputError('Specify one asset or one proof: annal-verify --help')
+    const verification = await verify(subject, { ...values, blockHash: values['block-hash'] }, () => {
+      throw new InputError('Use --rpc, --registry and --gateway to verify an asset without a proof.')
+    })
     const { lines, verdict } = describe(verification)
     if (values.json) out.write(`${JSON.stringify(verification, null, 2)}\n`)
     else out.write(`${lines.join('\n')}\n`)
@@ -102,23 +110,29 @@ export async function main(
   }
 }
 
-async function verify([subject, ...rest]: string[], flags: Flags): Promise<Verification> {
-  if (subject === undefined || rest.length) throw new Error('Say which asset, or which proof: annal-verify --help')
-  const { rpc = [], registry, gateway, recorder: recorders, 'block-hash': hashes, file } = flags
-  const isProof = await isProofPath(subject)
-  assertUsage({ ...(!isProof && { nid: subject }), registry, recorders, hashes })
+/** Connects to independent sources. Returns undefined without any flag. Throws InputError if some are missing or invalid. */
+export function connectSources({ rpc = [], registry, gateway }: SourceFlags) {
   const [node, ...others] = rpc.map(connectNode)
-  if (isProof) {
-    const nodes = node ? [node, ...others] : []
+  if (node && registry && gateway)
+    return { nodes: [node, ...others] as const, registry, files: connectGateway(gateway) }
+  if (node || registry || gateway) throw new InputError('Use --rpc, --registry and --gateway together.')
+  return undefined
+}
+
+/** Verifies a proof file, or an asset with independent sources. `verifyLocally` verifies an asset without them. Throws InputError. */
+export async function verify(
+  subject: string,
+  flags: VerifyFlags,
+  verifyLocally: (nid: string, options: VerifyFlags) => Promise<Verification>,
+): Promise<Verification> {
+  const { registry, file, recorder: recorders, blockHash: hashes } = flags
+  assertFlags(flags)
+  if (await isProofPath(subject)) {
+    const nodes = flags.rpc?.map(connectNode)
     return verifyProof({ proof: createReadStream(subject), file, registry, recorders, hashes, nodes })
   }
-  if (!node || !registry || !gateway) throw new Error('Without a proof, --rpc, --registry and --gateway are needed.')
-  return verifyOnline({
-    nid: subject,
-    nodes: [node, ...others],
-    registry,
-    files: connectGateway(gateway),
-    recorders,
-    hashes,
-  })
+  const nid = canonicalCid(subject)
+  if (nid === undefined) throw new InputError(`${subject} is neither a proof file nor an asset identifier (a CID).`)
+  const sources = connectSources(flags)
+  return sources ? verifyOnline({ nid, ...sources, recorders, hashes }) : verifyLocally(nid, flags)
 }

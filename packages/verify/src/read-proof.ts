@@ -4,7 +4,7 @@ import { CID } from 'multiformats/cid'
 import { chainHashOf, isBlock, isHashKnown } from './cids.ts'
 import { decodeHeader, type Header } from './ethereum.ts'
 import type { BlockEvidence, Evidence, MissingBlock } from './evidence.ts'
-import { UnreadableInput } from './source-error.ts'
+import { InputError } from './source-error.ts'
 import { type Finding, unknown, wrong } from './verification.ts'
 
 /** Content of the first block, in DAG-JSON. A link is `{"/": "<CID>"}`. */
@@ -74,15 +74,15 @@ export interface Proof {
 
 const LARGEST_PROOF_BYTES = 1024 * 1024 * 1024
 
-/** Reads a proof from a CAR. Throws UnreadableInput if it is not a proof, or its first block is missing. */
+/** Reads a proof from a CAR. Throws InputError if it is not a proof, or its first block is missing. */
 export async function readProof(source: AsyncIterable<Uint8Array>): Promise<Proof> {
   const { roots, chain, documents, damaged } = await readBlocks(source)
   const root = roots[0]?.toString() ?? ''
   const bytes = documents.get(root)
   if (!bytes)
-    throw new UnreadableInput(`The file does not hold its first block, or other bytes than its name says: ${root}.`)
+    throw new InputError(`The file does not hold its first block, or other bytes than its name says: ${root}.`)
   const manifest = parseManifest(bytes)
-  if (typeof manifest === 'string') throw new UnreadableInput(manifest)
+  if (typeof manifest === 'string') throw new InputError(manifest)
   const names = new Set(damaged.map(String))
   return {
     evidence: evidenceOf(manifest, chain, new Set(damaged.flatMap((cid) => chainHashOf(cid) ?? []))),
@@ -111,8 +111,8 @@ async function readBlocks(source: AsyncIterable<Uint8Array>) {
     }
     return { roots, chain, documents, damaged }
   } catch (error) {
-    if (error instanceof UnreadableInput) throw error
-    throw new UnreadableInput(`The proof cannot be read: ${reasonOf(error)}.`, { cause: error })
+    if (error instanceof InputError) throw error
+    throw new InputError(`The proof cannot be read: ${reasonOf(error)}.`, { cause: error })
   } finally {
     // Close the file, even if reading stopped early.
     await parts.return(undefined)
@@ -135,8 +135,7 @@ async function* bounded(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   let size = 0
   for await (const part of source) {
     size += part.length
-    if (size > LARGEST_PROOF_BYTES)
-      throw new UnreadableInput('The proof is larger than 1 GiB, which is more than is read.')
+    if (size > LARGEST_PROOF_BYTES) throw new InputError('The proof is larger than 1 GiB, which is more than is read.')
     yield part
   }
 }

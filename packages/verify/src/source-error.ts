@@ -22,9 +22,9 @@ export class NothingCommitted extends SourceError {
   override readonly name = 'NothingCommitted'
 }
 
-/** Error for a proof or file that cannot be read, or that belongs to another asset. */
-export class UnreadableInput extends Error {
-  override readonly name = 'UnreadableInput'
+/** Error for an invalid argument, and for a proof or file that cannot be read or belongs to another asset. */
+export class InputError extends Error {
+  override readonly name = 'InputError'
   /** The message may contain text from the input. */
   constructor(message: string, options?: ErrorOptions) {
     super(plain(message), options)

@@ -5,7 +5,7 @@ import { decode, type PBNode } from '@ipld/dag-pb'
 import { type CID, varint } from 'multiformats'
 import { isTimeout, readBounded, reasonOf } from './chain-node.ts'
 import { isBlock, parseName } from './cids.ts'
-import { SourceError } from './source-error.ts'
+import { InputError, SourceError } from './source-error.ts'
 import { type Finding, unknown, wrong } from './verification.ts'
 
 /** A source of trees and files. */
@@ -159,7 +159,7 @@ const NOT_THERE = new Set([404, 410, 451, 504])
 export function connectGateway(url: string): FileSource {
   const root = URL.canParse(url) ? new URL(url) : undefined
   if (!root || !/^https?:$/.test(root.protocol))
-    throw new Error('The address of a gateway begins with http: or https:.')
+    throw new InputError('The address of a gateway begins with http: or https:.')
   let timedOut: SourceError | undefined
   const gone = (error: unknown) => {
     const failure = new SourceError(`The gateway ${root.host} does not answer: ${reasonOf(error)}.`, { cause: error })

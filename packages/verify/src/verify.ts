@@ -8,7 +8,7 @@ import { collect } from './collect.ts'
 import type { Anchor } from './evidence.ts'
 import { readProof } from './read-proof.ts'
 import { findAnchors, settleByHashes, settleByNodes, trust } from './settle.ts'
-import { reasonOfSource, UnreadableInput } from './source-error.ts'
+import { InputError, reasonOfSource } from './source-error.ts'
 import { type FileSource, hashFile, notOfAFile, sha256InName } from './sources.ts'
 import { type Finding, holds, unknown, type Verification, wrong } from './verification.ts'
 import { judge } from './verify-history.ts'
@@ -29,7 +29,7 @@ export interface NetworkOptions {
 
 /**
  * Verifies an asset with nodes and IPFS. A contradiction about blocks is checked again, because the chain may have changed between two
- * requests. A node or gateway without a usable answer leaves the verdict unsettled. Throws UnreadableInput if the registry is not an address.
+ * requests. A node or gateway without a usable answer leaves the verdict unsettled. Throws InputError if the registry is not an address.
  */
 export async function verifyOnline(options: NetworkOptions): Promise<Verification> {
   const first = await askAndJudge(options)
@@ -89,7 +89,7 @@ export interface ProofOptions {
   nodes?: readonly ChainNode[]
 }
 
-/** Verifies a proof. Uses the network only if there are `nodes`. Throws UnreadableInput if the proof or the file cannot be read. */
+/** Verifies a proof. Uses the network only if there are `nodes`. Throws InputError if the proof or the file cannot be read. */
 export async function verifyProof(options: ProofOptions): Promise<Verification> {
   const { recorders, hashes = [], nodes = [], file } = options
   const { evidence, readTree, headers, damaged } = await readProof(options.proof)
@@ -136,21 +136,21 @@ async function hashLocalFile(path: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
   } catch (error) {
-    throw new UnreadableInput(`The file ${path} cannot be read.`, { cause: error })
+    throw new InputError(`The file ${path} cannot be read.`, { cause: error })
   }
   return hash.digest('hex')
 }
 
-/** Returns the address with its EIP-55 checksum. Throws UnreadableInput. */
+/** Returns the address with its EIP-55 checksum. Throws InputError. */
 function readAddress(text: string): string {
   try {
     return getAddress(text)
   } catch {
-    throw new UnreadableInput(`${text} is not the address of a contract.`)
+    throw new InputError(`${text} is not the address of a contract.`)
   }
 }
 
 function assertExpected(what: string, found: string, expected: string | undefined): void {
   if (expected === undefined || found.toLowerCase() === expected.toLowerCase()) return
-  throw new UnreadableInput(`The proof is about the ${what} ${found}, not ${expected}.`)
+  throw new InputError(`The proof is about the ${what} ${found}, not ${expected}.`)
 }

@@ -10,8 +10,17 @@ import { isUnavailable } from '../../shared/errors.ts'
 import { fromUnits } from '../../shared/money.ts'
 import { explainError } from '../../shared/operator-errors.ts'
 import { loadCoins } from '../with-infrastructure.ts'
-import * as diagnosis from './diagnosis.ts'
-import { type Diagnoses, failure, formatDuration, info, ok, type Parts, warning } from './diagnosis.ts'
+import {
+  type Checks,
+  type Diagnosis,
+  failure,
+  formatDuration,
+  info,
+  ok,
+  type Parts,
+  SkippedError,
+  warning,
+} from './diagnosis.ts'
 
 const RPC_MS = 5_000
 const OLD_BLOCK_MS = 300_000
@@ -29,10 +38,10 @@ const EMBEDDED = 'The chain is embedded: only the server uses it.'
 /** Connects to the configured node. Throws SkippedError for the embedded chain, and if the node does not respond, which `checkChain` reports. */
 async function connectNode(parts: Parts) {
   const { chain } = await parts.config()
-  if (!chain.rpcUrl) throw new diagnosis.SkippedError(EMBEDDED)
+  if (!chain.rpcUrl) throw new SkippedError(EMBEDDED)
   const rpc = createRpc({ url: chain.rpcUrl, timeout: RPC_MS })
   const head = await readHead(rpc).catch((error: unknown) => {
-    throw isUnavailable(error) ? new diagnosis.SkippedError('The chain does not answer.') : error
+    throw isUnavailable(error) ? new SkippedError('The chain does not answer.') : error
   })
   return { chain, rpc, head }
 }
@@ -47,18 +56,14 @@ async function readValue({ database }: Parts, key: string): Promise<string | und
 async function checkEmbeddedChain(parts: Parts): Promise<string> {
   const { dir } = await parts.config()
   const installationId = await readValue(parts, keyValueKeys.vault)
-  if (installationId === undefined) throw new diagnosis.SkippedError(EMBEDDED)
+  if (installationId === undefined) throw new SkippedError(EMBEDDED)
   const isNeeded = (await readValue(parts, registrySetting(embeddedChainId))) !== undefined
   const isOwn = await isOwnChain(dir, installationId)
   if (isNeeded && !isOwn && !hasSavedChain(dir)) throw lostChain(dir, installationId)
   return 'The folder of the embedded chain belongs to this installation.'
 }
 
-function diagnoseChainId(
-  chainId: number,
-  expected: number | undefined,
-  first: string | undefined,
-): diagnosis.Diagnosis {
+function diagnoseChainId(chainId: number, expected: number | undefined, first: string | undefined): Diagnosis {
   const fix = 'Set CHAIN_RPC_URL to a node of the right chain. Until then, Annal signs nothing.'
   if (expected !== undefined && expected !== chainId)
     return failure(`CHAIN_ID is ${expected}, but the node is on chain ${chainId}.`, fix)
@@ -69,7 +74,7 @@ function diagnoseChainId(
   return warning(finding, `Set CHAIN_ID=${chainId} if it is the right one.`)
 }
 
-async function diagnoseHead(rpc: Rpc): Promise<diagnosis.Diagnosis> {
+async function diagnoseHead(rpc: Rpc): Promise<Diagnosis> {
   const head = await readHead(rpc)
   // Some nodes do not support this method.
   const isSyncing = await rpc.call<unknown>('eth_syncing').catch(() => false)
@@ -80,7 +85,7 @@ async function diagnoseHead(rpc: Rpc): Promise<diagnosis.Diagnosis> {
   return age <= OLD_BLOCK_MS ? ok(finding) : warning(finding, fix)
 }
 
-async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promise<diagnosis.Diagnosis> {
+async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promise<Diagnosis> {
   const { chain } = await parts.config()
   const address = chain.registryAddress ?? (await readValue(parts, registrySetting(chainId)))
   if (address === undefined) {
@@ -95,86 +100,84 @@ async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promis
   return failure(`There is no registry at ${address}.`, fix)
 }
 
-/** Checks that the node responds, is on the right chain and synced, and has the registry. */
-export async function* checkChain(parts: Parts): Diagnoses {
-  const { chain } = await parts.config()
-  if (!chain.rpcUrl) return checkEmbeddedChain(parts)
-  const rpc = createRpc({ url: chain.rpcUrl, timeout: RPC_MS })
-  try {
-    const chainId = Number(await rpc.call<string>('eth_chainId'))
-    const identity = diagnoseChainId(chainId, chain.id, await readValue(parts, keyValueKeys.chain))
-    yield identity
-    if (identity.state === 'error') return ''
-    yield await diagnoseHead(rpc)
-    yield await diagnoseRegistry(parts, rpc, chainId)
-  } catch (error) {
-    if (!isUnavailable(error)) throw error
-    yield failure(explainError(error), 'Restart the node, or set CHAIN_RPC_URL to another node of the same chain.')
-  }
-  return ''
-}
-
 /** Gas use of the contract per commit, rounded up. */
 const COMMIT_GAS = 120_000n
 const FEW_COMMITS = 1_000n
 
-/** Checks the balances of the relay accounts. */
-export async function* checkRelayAccounts(parts: Parts): Diagnoses {
-  const { chain, rpc, head } = await connectNode(parts)
-  const cost = COMMIT_GAS * BigInt(await rpc.call<string>('eth_gasPrice'))
-  const finding = 'The base fee of the chain is above CHAIN_MAX_FEE_GWEI: commits wait.'
-  if (BigInt(head.baseFeePerGas ?? '0x0') > chain.maxFeePerGas)
-    yield failure(finding, 'Raise CHAIN_MAX_FEE_GWEI, or wait until gas is cheaper.')
-  for (const { address } of (chain.relayKeys ?? []).map(createRelayAccount)) {
+export const chainChecks = {
+  /** Checks that the node responds, is on the right chain and synced, and has the registry. */
+  async *chain(parts) {
+    const { chain } = await parts.config()
+    if (!chain.rpcUrl) return checkEmbeddedChain(parts)
+    const rpc = createRpc({ url: chain.rpcUrl, timeout: RPC_MS })
+    try {
+      const chainId = Number(await rpc.call<string>('eth_chainId'))
+      const identity = diagnoseChainId(chainId, chain.id, await readValue(parts, keyValueKeys.chain))
+      yield identity
+      if (identity.state === 'error') return
+      yield await diagnoseHead(rpc)
+      yield await diagnoseRegistry(parts, rpc, chainId)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      yield failure(explainError(error), 'Restart the node, or set CHAIN_RPC_URL to another node of the same chain.')
+    }
+  },
+
+  /** Checks the balances of the relay accounts. */
+  async *'relay-accounts'(parts) {
+    const { chain, rpc, head } = await connectNode(parts)
+    const cost = COMMIT_GAS * BigInt(await rpc.call<string>('eth_gasPrice'))
+    const finding = 'The base fee of the chain is above CHAIN_MAX_FEE_GWEI: commits wait.'
+    if (BigInt(head.baseFeePerGas ?? '0x0') > chain.maxFeePerGas)
+      yield failure(finding, 'Raise CHAIN_MAX_FEE_GWEI, or wait until gas is cheaper.')
+    for (const { address } of (chain.relayKeys ?? []).map(createRelayAccount)) {
+      const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
+      const commits = cost > 0n ? balance / cost : undefined
+      const enough = commits === undefined ? '' : `, enough for about ${commits} commits at the current gas price`
+      const finding = `${address} holds ${fromUnits(balance)} coins${enough}.`
+      const fix = `Send coins to ${address}. Its commits wait while it is empty.`
+      if (commits === 0n) yield failure(finding, fix)
+      else yield commits !== undefined && commits < FEW_COMMITS ? warning(finding, fix) : ok(finding)
+    }
+  },
+
+  /** Checks that the chain reports finalized blocks if deposits need them, and that the configured token exists. */
+  async *deposits(parts) {
+    const { chain, rpc, head } = await connectNode(parts)
+    const { depositConfirmations, tokenAddress } = chain
+    if (depositConfirmations === 'finalized') {
+      const final = await rpc.call<Block | null>('eth_getBlockByNumber', 'finalized', false).catch(() => null)
+      const behind = Number(head.number) - Number(final?.number)
+      const finding = 'The chain does not report a final block, so no deposit is credited.'
+      if (final) yield ok(`Deposits are credited when their block is final, now ${behind} blocks behind the newest.`)
+      else yield failure(finding, 'Set CHAIN_DEPOSIT_CONFIRMATIONS to a number of blocks.')
+    } else yield ok(`Deposits are credited after ${depositConfirmations} confirmations.`)
+    if (tokenAddress === undefined) return
+    const { readDecimals } = await loadCoins()
+    try {
+      const decimals = await readDecimals(rpc, tokenAddress)
+      yield ok(`Deposits of the token at ${tokenAddress} (${decimals} decimals) are credited.`)
+      yield info('Tokens stay at the deposit addresses. The treasury needs coins to pay withdrawals of them.')
+    } catch (error) {
+      yield failure((error as Error).message, 'Correct CHAIN_TOKEN_ADDRESS. Until then, no deposit is credited.')
+    }
+  },
+
+  /** Checks the balance of the treasury, and that no previous treasury has coins. */
+  async *treasury(parts) {
+    const { chain, rpc } = await connectNode(parts)
+    const { dir, keys } = await parts.config()
+    const database = await parts.database()
+    // Without CHAIN_TREASURY_KEY, the address depends on a key that the first start creates.
+    if (chain.treasuryKey === undefined && !(await isVaultKnown(database)))
+      return 'There are no keys yet. The first start creates the treasury.'
+    const { createTreasury, findCoinsAtEarlier } = await loadCoins()
+    const { address } = createTreasury(chain.treasuryKey, createLocalKeyVault({ ...keys, dir }))
     const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
-    const commits = cost > 0n ? balance / cost : undefined
-    const enough = commits === undefined ? '' : `, enough for about ${commits} commits at the current gas price`
-    const finding = `${address} holds ${fromUnits(balance)} coins${enough}.`
-    const fix = `Send coins to ${address}. Its commits wait while it is empty.`
-    if (commits === 0n) yield failure(finding, fix)
-    else yield commits !== undefined && commits < FEW_COMMITS ? warning(finding, fix) : ok(finding)
-  }
-  return ''
-}
-
-/** Checks that the chain reports finalized blocks if deposits need them, and that the configured token exists. */
-export async function* checkDeposits(parts: Parts): Diagnoses {
-  const { chain, rpc, head } = await connectNode(parts)
-  const { depositConfirmations, tokenAddress } = chain
-  if (depositConfirmations === 'finalized') {
-    const final = await rpc.call<Block | null>('eth_getBlockByNumber', 'finalized', false).catch(() => null)
-    const behind = Number(head.number) - Number(final?.number)
-    const finding = 'The chain does not report a final block, so no deposit is credited.'
-    if (final) yield ok(`Deposits are credited when their block is final, now ${behind} blocks behind the newest.`)
-    else yield failure(finding, 'Set CHAIN_DEPOSIT_CONFIRMATIONS to a number of blocks.')
-  } else yield ok(`Deposits are credited after ${depositConfirmations} confirmations.`)
-  if (tokenAddress === undefined) return ''
-  const { readDecimals } = await loadCoins()
-  try {
-    const decimals = await readDecimals(rpc, tokenAddress)
-    yield ok(`Deposits of the token at ${tokenAddress} (${decimals} decimals) are credited.`)
-    yield info('Tokens stay at the deposit addresses. The treasury needs coins to pay withdrawals of them.')
-  } catch (error) {
-    yield failure((error as Error).message, 'Correct CHAIN_TOKEN_ADDRESS. Until then, no deposit is credited.')
-  }
-  return ''
-}
-
-/** Checks the balance of the treasury, and that no previous treasury has coins. */
-export async function* checkTreasury(parts: Parts): Diagnoses {
-  const { chain, rpc } = await connectNode(parts)
-  const { dir, keys } = await parts.config()
-  const database = await parts.database()
-  // Without CHAIN_TREASURY_KEY, the address depends on a key that the first start creates.
-  if (chain.treasuryKey === undefined && !(await isVaultKnown(database)))
-    return 'There are no keys yet. The first start creates the treasury.'
-  const { createTreasury, findCoinsAtEarlier } = await loadCoins()
-  const { address } = createTreasury(chain.treasuryKey, createLocalKeyVault({ ...keys, dir }))
-  const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
-  yield ok(`The treasury ${address} holds ${fromUnits(balance)} coins.`)
-  const fix = 'Set CHAIN_TREASURY_KEY back until they are paid out (docs/how-to/operate-the-treasury.md).'
-  for (const { address: earlier, held } of await findCoinsAtEarlier(rpc, database, address)) {
-    yield failure(`${fromUnits(held)} coins of users are at the earlier treasury ${earlier}.`, fix)
-  }
-  return ''
-}
+    yield ok(`The treasury ${address} holds ${fromUnits(balance)} coins.`)
+    const fix = 'Set CHAIN_TREASURY_KEY back until they are paid out (docs/how-to/operate-the-treasury.md).'
+    for (const { address: earlier, held } of await findCoinsAtEarlier(rpc, database, address)) {
+      yield failure(`${fromUnits(held)} coins of users are at the earlier treasury ${earlier}.`, fix)
+    }
+  },
+} satisfies Checks

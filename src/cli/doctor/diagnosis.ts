@@ -9,26 +9,19 @@ import type { Log } from '../../shared/log.ts'
 /** State of a check. `skipped`: the check depends on something that another check reports as missing. */
 export type State = 'ok' | 'info' | 'warning' | 'error' | 'skipped'
 
-export interface Diagnosis {
-  state: State
-  /** Result, in sentences. */
-  finding: string
-  /** Instructions to fix the problem. */
-  fix?: string
-}
+export type Diagnosis = { state: State; finding: string; fix?: string }
 
-/**
- * Results of a check. The returned sentence is reported as ok if there is no warning and no error. An empty one is not
- * reported. Throws SkippedError, and FixableError, which is reported as an error.
- */
-export type Diagnoses = AsyncGenerator<Diagnosis, string>
+/** Results of a check. A returned sentence is reported as ok if there is no warning and no error. */
+export type Diagnoses = AsyncGenerator<Diagnosis, unknown>
+/** Checks by name, in output order. A check may throw SkippedError, and FixableError, which is reported as an error. */
+export type Checks = Record<string, (parts: Parts) => Diagnoses>
 
 export const ok = (finding: string): Diagnosis => ({ state: 'ok', finding })
 export const info = (finding: string, fix?: string): Diagnosis => ({ state: 'info', finding, ...(fix && { fix }) })
 export const warning = (finding: string, fix: string): Diagnosis => ({ state: 'warning', finding, fix })
 export const failure = (finding: string, fix: string): Diagnosis => ({ state: 'error', finding, fix })
 
-/** Error of a check that cannot run because of a problem that another check reports. */
+/** The check cannot run because of a problem that another check reports. */
 export class SkippedError extends Error {
   override readonly name = 'SkippedError'
 }
@@ -58,9 +51,7 @@ export function formatDuration(milliseconds: number): string {
 export interface Parts {
   /** Version of this command. */
   readonly version: string
-  /** Environment variables. Undefined: use those of the process. */
   readonly env: NodeJS.ProcessEnv | undefined
-  /** Reads the configuration. Throws ConfigError. */
   readConfig(): Promise<Config>
   /** Returns the configuration. Throws SkippedError if it is invalid. */
   config(): Promise<Config>

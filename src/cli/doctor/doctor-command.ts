@@ -2,57 +2,17 @@
 import type { Command } from 'commander'
 import { FixableError } from '../../shared/operator-errors.ts'
 import { command } from '../command.ts'
-import { counted, fail, green, print, printJson, red, report, terminal, yellow } from '../terminal.ts'
-import type { Diagnoses, Diagnosis, Parts, State } from './diagnosis.ts'
-import * as diagnosis from './diagnosis.ts'
+import { counted, fail, green, print, printJson, red, report, terminal, usageError, yellow } from '../terminal.ts'
+import type { Checks, Diagnoses, Diagnosis, Parts, State } from './diagnosis.ts'
+import { createParts, failure, messageOf, ok, SkippedError } from './diagnosis.ts'
 
-type Check = (parts: Parts) => Diagnoses
-
-/** Defines checks whose module is loaded when they run. */
-const lazy =
-  <Module>(load: () => Promise<Module>) =>
-  (select: (module: Module) => Check): Check =>
-    async function* (parts) {
-      return yield* select(await load())(parts)
-    }
-const configuration = lazy(() => import('./configuration-checks.ts'))
-const database = lazy(() => import('./database-checks.ts'))
-const chain = lazy(() => import('./chain-checks.ts'))
-const storage = lazy(() => import('./storage-checks.ts'))
-
-/** All checks, in output order. */
-export const checks: Readonly<Record<string, Check>> = {
-  configuration: configuration((module) => module.checkConfiguration),
-  secrets: configuration((module) => module.checkSecrets),
-  embedded: configuration((module) => module.checkEmbedded),
-  'public-url': configuration((module) => module.checkPublicUrl),
-  exposure: configuration((module) => module.checkExposure),
-  node: configuration((module) => module.checkNode),
-  'open-files': configuration((module) => module.checkOpenFiles),
-  memory: configuration((module) => module.checkMemory),
-  disk: configuration((module) => module.checkDisk),
-  folders: configuration((module) => module.checkFolders),
-  database: database((module) => module.checkDatabase),
-  migrations: database((module) => module.checkMigrations),
-  'database-server': database((module) => module.checkDatabaseServer),
-  replication: database((module) => module.checkReplication),
-  clock: database((module) => module.checkClock),
-  backups: database((module) => module.checkBackups),
-  keys: storage((module) => module.checkKeys),
-  'content-credentials': storage((module) => module.checkContentCredentials),
-  chain: chain((module) => module.checkChain),
-  'relay-accounts': chain((module) => module.checkRelayAccounts),
-  relay: database((module) => module.checkRelay),
-  deposits: chain((module) => module.checkDeposits),
-  treasury: chain((module) => module.checkTreasury),
-  files: storage((module) => module.checkFiles),
-  mail: storage((module) => module.checkMail),
-  roles: database((module) => module.checkRoles),
-  jobs: database((module) => module.checkJobs),
-  'batch-jobs': database((module) => module.checkBatchJobs),
-  withdrawals: database((module) => module.checkWithdrawals),
-  webhooks: database((module) => module.checkWebhooks),
-  server: configuration((module) => module.checkServer),
+/** Loads all checks, in output order. */
+export async function loadChecks(): Promise<Checks> {
+  const { configurationChecks } = await import('./configuration-checks.ts')
+  const { databaseChecks } = await import('./database-checks.ts')
+  const { storageChecks } = await import('./storage-checks.ts')
+  const { chainChecks } = await import('./chain-checks.ts')
+  return { ...configurationChecks, ...databaseChecks, ...storageChecks, ...chainChecks }
 }
 
 type Line = Diagnosis & { check: string }
@@ -61,33 +21,29 @@ type Line = Diagnosis & { check: string }
 const TIMEOUT_MS = 70_000
 
 async function collect(diagnoses: Diagnoses, into: Diagnosis[]): Promise<void> {
-  for (;;) {
-    const { done, value } = await diagnoses.next()
-    if (!done) into.push(value)
-    else if (value && into.every(({ state }) => state === 'ok' || state === 'info'))
-      return void into.unshift(diagnosis.ok(value))
-    else return
-  }
+  let step = await diagnoses.next()
+  for (; !step.done; step = await diagnoses.next()) into.push(step.value)
+  const isFine = into.every(({ state }) => state === 'ok' || state === 'info')
+  if (typeof step.value === 'string' && isFine) into.unshift(ok(step.value))
 }
 
-async function runCheck(name: string, check: Check, parts: Parts): Promise<Line[]> {
+async function runCheck(name: string, check: Checks[string], parts: Parts): Promise<Line[]> {
   const diagnoses: Diagnosis[] = []
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`No result after ${TIMEOUT_MS / 1_000} seconds.`)), TIMEOUT_MS)
+  const expire = () => reject(new Error(`No result after ${TIMEOUT_MS / 1_000} seconds.`))
+  AbortSignal.timeout(TIMEOUT_MS).addEventListener('abort', expire)
   try {
     await Promise.race([collect(check(parts), diagnoses), late])
   } catch (error) {
     const fix = 'Fix the reported reason, then run the command again.'
-    if (error instanceof diagnosis.SkippedError) diagnoses.push({ state: 'skipped', finding: error.message })
-    else if (error instanceof FixableError) diagnoses.push(diagnosis.failure(error.finding, error.fix))
-    else diagnoses.push(diagnosis.failure(`The check failed: ${diagnosis.messageOf(error)}`, fix))
-  } finally {
-    clearTimeout(timer)
+    if (error instanceof SkippedError) diagnoses.push({ state: 'skipped', finding: error.message })
+    else if (error instanceof FixableError) diagnoses.push(failure(error.finding, error.fix))
+    else diagnoses.push(failure(`The check failed: ${messageOf(error)}`, fix))
   }
   return diagnoses.map((each) => ({ check: name, ...each }))
 }
 
-async function runChecks(parts: Parts, names: readonly string[]): Promise<Line[]> {
+async function runChecks(checks: Checks, parts: Parts, names: readonly string[]): Promise<Line[]> {
   const isWanted = (name: string) => names.length === 0 || names.includes(name)
   // Other checks need a valid configuration, so its errors are always reported.
   const selected = Object.entries(checks).filter(([name]) => name === 'configuration' || isWanted(name))
@@ -126,11 +82,13 @@ export function addDoctorCommand(program: Command): void {
     ],
     json: 'a list of {"check", "state", "finding", "fix"}; a state is ok, info, warning, error or skipped',
   })
-    .option('--only <check...>', `checks to run, of: ${Object.keys(checks).join(', ')}`)
+    .option('--only <check...>', 'names of the checks to run, from the first column of the output')
     .action(async ({ only = [], json }: { only?: string[]; json?: true }) => {
+      const checks = await loadChecks()
       const unknown = only.find((name) => !Object.hasOwn(checks, name))
-      if (unknown !== undefined) return program.error(`error: there is no check '${unknown}'`)
-      const lines = await runChecks(diagnosis.createParts(terminal().env, program.version()!), only)
+      if (unknown !== undefined)
+        throw usageError(`There is no check '${unknown}'. Checks: ${Object.keys(checks).join(', ')}.`)
+      const lines = await runChecks(checks, createParts(terminal().env, program.version()!), only)
       if (lines.some(({ state }) => state === 'error')) fail()
       if (json) return printJson(lines.map((line) => ({ ...line, fix: line.fix ?? null })))
       printLines(lines)

@@ -17,8 +17,18 @@ import { FixableError } from '../../shared/operator-errors.ts'
 import { counted } from '../terminal.ts'
 import { loadContentCredentials } from '../with-infrastructure.ts'
 import { isLoopback } from './configuration-checks.ts'
-import * as diagnosis from './diagnosis.ts'
-import { type Diagnoses, failure, formatDuration, info, ok, type Parts, warning } from './diagnosis.ts'
+import {
+  type Checks,
+  type Diagnoses,
+  failure,
+  formatDuration,
+  info,
+  messageOf,
+  ok,
+  type Parts,
+  SkippedError,
+  warning,
+} from './diagnosis.ts'
 
 /** Throws a FixableError for a file store of another installation. Returns if the store is the right one, or if the database does not respond. */
 async function assertOwnStore(parts: Parts, store: OwnedStore): Promise<void> {
@@ -30,19 +40,6 @@ async function assertOwnStore(parts: Parts, store: OwnedStore): Promise<void> {
   if (problem) throw problem
 }
 
-/** Checks that files can be read and written. */
-export async function* checkFiles(parts: Parts): Diagnoses {
-  const { files, dir } = await parts.config()
-  if (files.s3) return yield* checkBucket(parts, files.s3)
-  if (files.kuboUrl) return yield* checkKubo(files.kuboUrl)
-  const folder = join(dir, 'blocks')
-  await assertOwnStore(parts, ownedBlocks(folder))
-  if (!existsSync(folder)) throw new diagnosis.SkippedError(`No server was ever started in ${dir}.`)
-  if (!(await createContentStore({ dir: folder }).isReachable()))
-    yield failure(`Cannot write files in ${folder}.`, 'Check its owner and permissions, and the disk.')
-  return `${folder} is writable.`
-}
-
 /** Checks that Kubo responds, syncs blocks to disk, and does not serve private files. */
 async function* checkKubo(url: string): Diagnoses {
   // The URL may contain a password, so only the host is shown.
@@ -50,7 +47,7 @@ async function* checkKubo(url: string): Diagnoses {
   if (!(await createKuboContentStore({ url }).isReachable())) {
     const fix = 'Start Kubo, or set IPFS_API_URL to the address of its RPC API (port 5001), not of its gateway.'
     yield failure(`Kubo does not answer at ${host} (IPFS_API_URL).`, fix)
-    return ''
+    return
   }
   yield ok('Kubo answers at IPFS_API_URL.')
   const served = await countServed(url)
@@ -60,7 +57,6 @@ async function* checkKubo(url: string): Diagnoses {
     yield failure(leak, `Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false, and restart it. ${see}`)
   const unsynced = `Kubo at ${host} acknowledges blocks before they are on its disk: a power failure loses files.`
   if (await keepsUnsynced(url)) yield warning(unsynced, `Set "sync" to true in Datastore.Spec, and restart it. ${see}`)
-  return ''
 }
 
 /** Writes, reads and deletes an object in the bucket. */
@@ -71,15 +67,14 @@ async function* checkBucket(parts: Parts, options: S3BucketOptions): Diagnoses {
   } catch (error) {
     const { cause } = error as Error
     const fix = 'Check S3_BUCKET, AWS_REGION, S3_ENDPOINT and the permissions of the credentials below S3_PREFIX.'
-    const reason = diagnosis.messageOf(cause instanceof Error ? cause : error)
+    const reason = messageOf(cause instanceof Error ? cause : error)
     yield failure(`Cannot store files in the bucket ${options.bucket}: ${reason}`, fix)
-    return ''
+    return
   }
   await assertOwnStore(parts, ownedBucket(bucket))
   yield ok(`Files can be written, read and deleted in the bucket ${options.bucket}.`)
   const finding = `The bucket ${options.bucket} has versioning: deleted files stay there and cost money.`
   if (await bucket.keepsVersions()) yield warning(finding, 'Add a lifecycle rule that deletes noncurrent versions.')
-  return ''
 }
 
 /** Reports an unencrypted connection to the mail server. Returns undefined if it is encrypted. */
@@ -97,88 +92,100 @@ function diagnoseEncryption(smtpUrl: string, isEncrypted: boolean | undefined, i
   return (isProduction ? warning : info)(finding, fix)
 }
 
-/** Checks that the mail server accepts mails from the sender over an encrypted connection. */
-export async function* checkMail({ config }: Parts): Diagnoses {
-  const { mail, dir, production } = await config()
-  if (!mail.smtpUrl) {
-    yield info(`Mails are written to files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')
-    return ''
-  }
-  const { failure: problem, isEncrypted } = await checkMailServer(mail.smtpUrl, mail.from)
-  yield problem ? failure(problem.finding, problem.fix) : ok('The mail server accepts mail.')
-  const encryption = URL.canParse(mail.smtpUrl) && diagnoseEncryption(mail.smtpUrl, isEncrypted, production)
-  if (encryption) yield encryption
-  const fix = 'Set MAIL_FROM to an address of yours, such as Annal <no-reply@example.org>.'
-  if (/@localhost\b/.test(mail.from)) yield warning(`Other mail servers reject mails from ${mail.from}.`, fix)
-  else if (!problem) yield ok(`Mails are from ${mail.from}.`)
-  return ''
-}
-
-/** Checks that the keys belong to this database, and which of them are in use. */
-export async function* checkKeys(parts: Parts): Diagnoses {
-  const { dir, keys: configured } = await parts.config()
-  const database = await parts.database()
-  if (!(await isVaultKnown(database))) return 'There are no keys yet. The first start of a server creates them.'
-  const vault = createLocalKeyVault({ ...configured, dir })
-  try {
-    await assertVaultBelongs(database, dir, false)
-    await assertKeysHeld(database, vault.ring, dir)
-    await assertKeySharesHeld(database, dir)
-  } catch (error) {
-    const fix = 'Restore the newest backup of ANNAL_DIR/keys as described in docs/how-to/back-up-and-restore.md.'
-    yield failure(diagnosis.messageOf(error), fix)
-    return ''
-  }
-  const { keys, lost } = await createKeyRotation({
-    ...{ database, custody: createCustody({ vault, keyPairs }), keyRing: vault.ring },
-    envelopeCipher: createEnvelopeCipher({ vault }),
-  }).status()
-  const [current, ...previous] = keys
-  const source = configured.key ? 'KEY_ENCRYPTION_KEY' : 'ANNAL_DIR/keys'
-  yield ok(`The key ${current!.id} from ${source} is in use and wraps ${current!.total} rows.`)
-  const finding = `${counted(lost, 'row uses', 'rows use')} a key that the vault does not have, so they are unreadable.`
-  if (lost > 0) yield failure(finding, 'Set KEY_ENCRYPTION_KEY_PREVIOUS to the previous key.')
-  const left = previous.reduce((sum, { total }) => sum + total, 0)
-  const rest = `${counted(left, 'row still uses', 'rows still use')} a previous key.`
-  if (left > 0) yield warning(rest, 'Continue the rotation: `annal keys rotate`.')
-  else if (previous.length > 0) {
-    const fix = configured.key ? 'Remove KEY_ENCRYPTION_KEY_PREVIOUS.' : 'Run `annal keys destroy-previous`.'
-    yield info(`${counted(previous.length, 'previous key wraps', 'previous keys wrap')} nothing.`, fix)
-  }
-  return ''
-}
-
 const SOON_MS = 30 * 86_400_000
 
-/** Checks that key and certificates match, and the validity period of the certificates. */
-export async function* checkContentCredentials({ config }: Parts): Diagnoses {
-  const { contentCredentials, dir, production } = await config()
-  const { findSigningIdentity } = await loadContentCredentials()
-  let identity: ReturnType<typeof findSigningIdentity>
-  try {
-    identity = findSigningIdentity(contentCredentials, dir)
-  } catch (error) {
-    if (error instanceof FixableError) throw error
-    yield failure(diagnosis.messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')
-    return ''
-  }
-  if (contentCredentials.certificates === undefined) {
-    const fix = 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY. docs/how-to/sign-content-credentials.md describes them.'
-    const finding = contentCredentials.mayBeDevelopment
-      ? 'Content Credentials are signed with a development certificate, which nobody trusts.'
-      : 'Files with Content Credentials are not available: there is no certificate.'
-    yield (production && contentCredentials.mayBeDevelopment ? warning : info)(finding, fix)
-    return ''
-  }
-  const fix = 'Get a new certificate, set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY, and restart the servers.'
-  for (const [index, { validFrom, validTo }] of identity!.certificates.entries()) {
-    const signer = `The certificate for Content Credentials (${identity!.subject})`
-    const name = index === 0 ? signer : `Certificate ${index + 1} of its chain`
-    const left = new Date(validTo).getTime() - Date.now()
-    if (new Date(validFrom).getTime() > Date.now()) yield failure(`${name} is not valid yet.`, fix)
-    else if (left <= 0) yield failure(`${name} expired ${formatDuration(left)} ago: files are not signed.`, fix)
-    else if (left < SOON_MS) yield warning(`${name} expires in ${formatDuration(left)}.`, fix)
-    else yield ok(`${name} is valid for another ${formatDuration(left)}.`)
-  }
-  return ''
-}
+export const storageChecks = {
+  /** Checks that the keys belong to this database, and which of them are in use. */
+  async *keys(parts) {
+    const { dir, keys: configured } = await parts.config()
+    const database = await parts.database()
+    if (!(await isVaultKnown(database))) return 'There are no keys yet. The first start of a server creates them.'
+    const vault = createLocalKeyVault({ ...configured, dir })
+    try {
+      await assertVaultBelongs(database, dir, false)
+      await assertKeysHeld(database, vault.ring, dir)
+      await assertKeySharesHeld(database, dir)
+    } catch (error) {
+      const fix = 'Restore the newest backup of ANNAL_DIR/keys as described in docs/how-to/back-up-and-restore.md.'
+      yield failure(messageOf(error), fix)
+      return
+    }
+    const { keys, lost } = await createKeyRotation({
+      ...{ database, custody: createCustody({ vault, keyPairs }), keyRing: vault.ring },
+      envelopeCipher: createEnvelopeCipher({ vault }),
+    }).status()
+    const [current, ...previous] = keys
+    const source = configured.key ? 'KEY_ENCRYPTION_KEY' : 'ANNAL_DIR/keys'
+    yield ok(`The key ${current!.id} from ${source} is in use and wraps ${current!.total} rows.`)
+    const finding = `${counted(lost, 'row uses', 'rows use')} a key that the vault does not have, so they are unreadable.`
+    if (lost > 0) yield failure(finding, 'Set KEY_ENCRYPTION_KEY_PREVIOUS to the previous key.')
+    const left = previous.reduce((sum, { total }) => sum + total, 0)
+    const rest = `${counted(left, 'row still uses', 'rows still use')} a previous key.`
+    if (left > 0) yield warning(rest, 'Continue the rotation: `annal keys rotate`.')
+    else if (previous.length > 0) {
+      const fix = configured.key ? 'Remove KEY_ENCRYPTION_KEY_PREVIOUS.' : 'Run `annal keys destroy-previous`.'
+      yield info(`${counted(previous.length, 'previous key wraps', 'previous keys wrap')} nothing.`, fix)
+    }
+  },
+
+  /** Checks that key and certificates match, and the validity period of the certificates. */
+  async *'content-credentials'({ config }) {
+    const { contentCredentials, dir, production } = await config()
+    const { findSigningIdentity } = await loadContentCredentials()
+    let identity: ReturnType<typeof findSigningIdentity>
+    try {
+      identity = findSigningIdentity(contentCredentials, dir)
+    } catch (error) {
+      if (error instanceof FixableError) throw error
+      yield failure(messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')
+      return
+    }
+    if (contentCredentials.certificates === undefined) {
+      const fix = 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY. docs/how-to/sign-content-credentials.md describes them.'
+      const finding = contentCredentials.mayBeDevelopment
+        ? 'Content Credentials are signed with a development certificate, which nobody trusts.'
+        : 'Files with Content Credentials are not available: there is no certificate.'
+      yield (production && contentCredentials.mayBeDevelopment ? warning : info)(finding, fix)
+      return
+    }
+    const fix = 'Get a new certificate, set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY, and restart the servers.'
+    for (const [index, { validFrom, validTo }] of identity!.certificates.entries()) {
+      const signer = `The certificate for Content Credentials (${identity!.subject})`
+      const name = index === 0 ? signer : `Certificate ${index + 1} of its chain`
+      const left = new Date(validTo).getTime() - Date.now()
+      if (new Date(validFrom).getTime() > Date.now()) yield failure(`${name} is not valid yet.`, fix)
+      else if (left <= 0) yield failure(`${name} expired ${formatDuration(left)} ago: files are not signed.`, fix)
+      else if (left < SOON_MS) yield warning(`${name} expires in ${formatDuration(left)}.`, fix)
+      else yield ok(`${name} is valid for another ${formatDuration(left)}.`)
+    }
+  },
+
+  /** Checks that files can be read and written. */
+  async *files(parts) {
+    const { files, dir } = await parts.config()
+    if (files.s3) return yield* checkBucket(parts, files.s3)
+    if (files.kuboUrl) return yield* checkKubo(files.kuboUrl)
+    const folder = join(dir, 'blocks')
+    await assertOwnStore(parts, ownedBlocks(folder))
+    if (!existsSync(folder)) throw new SkippedError(`No server was ever started in ${dir}.`)
+    if (!(await createContentStore({ dir: folder }).isReachable()))
+      yield failure(`Cannot write files in ${folder}.`, 'Check its owner and permissions, and the disk.')
+    return `${folder} is writable.`
+  },
+
+  /** Checks that the mail server accepts mails from the sender over an encrypted connection. */
+  async *mail({ config }) {
+    const { mail, dir, production } = await config()
+    if (!mail.smtpUrl) {
+      yield info(`Mails are written to files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')
+      return
+    }
+    const { failure: problem, isEncrypted } = await checkMailServer(mail.smtpUrl, mail.from)
+    yield problem ? failure(problem.finding, problem.fix) : ok('The mail server accepts mail.')
+    const encryption = URL.canParse(mail.smtpUrl) && diagnoseEncryption(mail.smtpUrl, isEncrypted, production)
+    if (encryption) yield encryption
+    const fix = 'Set MAIL_FROM to an address of yours, such as Annal <no-reply@example.org>.'
+    if (/@localhost\b/.test(mail.from)) yield warning(`Other mail servers reject mails from ${mail.from}.`, fix)
+    else if (!problem) yield ok(`Mails are from ${mail.from}.`)
+  },
+} satisfies Checks

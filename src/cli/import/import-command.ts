@@ -5,21 +5,13 @@ import type { Command } from 'commander'
 import { statuses } from '../../http/error-status.ts'
 import { forEachConcurrent } from '../../shared/async.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
-import { command, integer } from '../command.ts'
+import { command, type Flags, integer } from '../command.ts'
 import * as out from '../terminal.ts'
 import { localUrl } from '../with-infrastructure.ts'
 import { createImportServer, type ImportQuote, type ImportServer, RefusedError } from './import-server.ts'
 import { examineFiles, type ImportRow, readSource } from './import-source.ts'
 
-interface ImportFlags {
-  files?: string
-  url?: string
-  tokenFile?: string
-  concurrency: number
-  limit?: number
-  dryRun?: true
-  json?: true
-}
+type ImportFlags = Flags<never, 'files' | 'url' | 'tokenFile'> & { concurrency: number; limit?: number; dryRun?: true }
 
 /** States of a row. `existing`: the account registered the file before, so it costs nothing. `pending`: not registered yet. */
 const states = ['registered', 'existing', 'failed', 'pending'] as const
@@ -34,18 +26,8 @@ interface Outcome {
   message?: string
 }
 
-interface Report {
-  account: string
-  /** Cost of the import and the available balance, as decimal strings. */
-  cost: ImportQuote & { total: string; missing: string }
-  /** Reason why the import did not start or stopped early. Null if it completed. */
-  stopped: string | null
-  rows: Outcome[]
-}
-
 const MAX_CONCURRENCY = 32
 
-/** Returns the access token. Throws a usage error. */
 async function readToken(file: string | undefined): Promise<string> {
   const { readAccessToken } = await import('../../config.ts')
   let token: string | undefined
@@ -58,7 +40,6 @@ async function readToken(file: string | undefined): Promise<string> {
   throw out.usageError('Set --token-file to a file with an access token, or set ANNAL_TOKEN.')
 }
 
-/** Returns the URL of the server. Throws a usage error or ConfigError. */
 async function readUrl(url: string | undefined): Promise<string> {
   if (url === undefined) {
     const { readConfig } = await import('../../config.ts')
@@ -69,14 +50,8 @@ async function readUrl(url: string | undefined): Promise<string> {
   throw out.usageError('--url must be an address such as https://annal.example.org.')
 }
 
-/** Runs `work` for items with a progress bar. `verb` is the past participle of the bar. */
-async function withProgress<T>(verb: string, work: (done: (count: number) => void) => Promise<T>, total: number) {
-  const progress = out.createProgress(verb)
-  return work((count) => progress.update(count, total)).finally(progress.end)
-}
-
-/** Returns the cost of these files. Identical files are charged once. */
-function costOf({ each, available }: ImportQuote, rows: readonly ImportRow[]): Report['cost'] {
+/** Returns the cost of these files, as decimal strings. Identical files are charged once. */
+function costOf({ each, available }: ImportQuote, rows: readonly ImportRow[]) {
   const total = toUnits(each) * BigInt(new Set(rows.map(({ sha256 }) => sha256)).size)
   const missing = total - toUnits(available)
   return { each, available, total: fromUnits(total), missing: fromUnits(missing > 0n ? missing : 0n) }
@@ -120,7 +95,7 @@ async function validate(row: ImportRow, server: ImportServer): Promise<Outcome> 
 export async function processRows(
   rows: readonly ImportRow[],
   { server, maxCost, concurrency }: { server: ImportServer; maxCost?: string | undefined; concurrency: number },
-  done: (count: number) => void = () => undefined,
+  onProgress = (_count: number) => {},
 ): Promise<{ outcomes: Outcome[]; stopped: string | null }> {
   const importId = randomUUID()
   const outcomes = new Map<ImportRow, Outcome>()
@@ -132,7 +107,7 @@ export async function processRows(
   try {
     await forEachConcurrent(rows, concurrency, async (row) => {
       outcomes.set(row, await processRow(row))
-      done(outcomes.size)
+      onProgress(outcomes.size)
     })
   } catch (error) {
     if (!(error instanceof RefusedError || error instanceof out.InterruptedError)) throw error
@@ -141,57 +116,49 @@ export async function processRows(
   return { outcomes: rows.map((row) => outcomes.get(row) ?? outcome(row, 'pending')), stopped }
 }
 
-/** Runs an import. Throws a usage error, RefusedError or InterruptedError. */
-async function runImport(source: string, flags: ImportFlags): Promise<Report> {
-  const { concurrency, limit, dryRun } = flags
+/** Runs an import. `stopped`: reason why the import did not start or stopped early, or null. */
+async function runImport(source: string, { concurrency, limit, dryRun, ...flags }: ImportFlags) {
   const interrupted = out.interruption()
   const server = createImportServer(await readUrl(flags.url), await readToken(flags.tokenFile), interrupted)
-
   const account = await server.readUsername()
   const { rows, folder } = await readSource(source, flags.files)
-  const files = await withProgress('examined', (done) => examineFiles(rows, folder, done), rows.length)
+  const examined = out.createProgress('examined')
+  const files = await examineFiles(rows, folder, (done) => examined(done, rows.length))
   // Reading the balance before the registered files prevents a concurrent import from being counted twice.
   const quote = await server.quote()
   const registered = await server.readRegistered()
   const open = files.valid.filter(({ sha256 }) => !registered.has(sha256))
   const wanted = open.slice(0, limit)
   const cost = costOf(quote, wanted)
-  const { total, available, missing } = cost
-  const others = [
+  const unaffordable = `The import costs ${cost.total}, but the balance is ${cost.available}: ${cost.missing} missing. Add funds, or import fewer files with --limit.`
+  const reason = cost.missing === '0' ? null : unaffordable
+  const started = reason === null || dryRun ? wanted : []
+  interrupted.addEventListener('abort', () =>
+    out.report('Finishing uploads in progress. Press Ctrl-C again to stop immediately.'),
+  )
+  const progress = out.createProgress(dryRun ? 'checked' : 'registered')
+  const options = { server, maxCost: dryRun ? undefined : cost.each, concurrency }
+  const { outcomes, stopped } = await processRows(started, options, (done) => progress(done, started.length))
+  const results = [
     ...files.invalid.map((row) => outcome(row, 'failed', { code: 'not_sent', message: row.problem })),
     ...files.valid.flatMap((row) => {
       const nid = registered.get(row.sha256)
       return nid === undefined ? [] : [outcome(row, 'existing', { nid })]
     }),
-    ...open.slice(wanted.length).map((row) => outcome(row, 'pending')),
+    ...outcomes,
+    ...open.slice(started.length).map((row) => outcome(row, 'pending')),
   ]
-  const reportOf = (outcomes: Outcome[], stopped: string | null): Report => ({
-    ...{ account, cost, stopped },
-    rows: [...others, ...outcomes].sort((a, b) => a.row - b.row),
-  })
-
-  const unaffordable = `The import costs ${total}, but the balance is ${available}: ${missing} missing. Add funds, or import fewer files with --limit.`
-  const reason = missing === '0' ? null : unaffordable
-  if (reason !== null && !dryRun)
-    return reportOf(
-      wanted.map((row) => outcome(row, 'pending')),
-      reason,
-    )
-  interrupted.addEventListener('abort', () =>
-    out.report('Finishing uploads in progress. Press Ctrl-C again to stop immediately.'),
-  )
-  const options = { server, maxCost: dryRun ? undefined : cost.each, concurrency }
-  const verb = dryRun ? 'checked' : 'registered'
-  const { outcomes, stopped } = await withProgress(verb, (done) => processRows(wanted, options, done), wanted.length)
-  return reportOf(outcomes, stopped ?? reason)
+  return { account, cost, stopped: stopped ?? reason, rows: results.sort((a, b) => a.row - b.row) }
 }
+
+type Report = Awaited<ReturnType<typeof runImport>>
 
 function printReport({ account, cost, stopped, rows }: Report, isDryRun: boolean) {
   const count = (wanted: Outcome['state']) => rows.filter(({ state }) => state === wanted).length
   const failures = rows.filter(({ state }) => state === 'failed')
   if (failures.length) {
     const cells = failures.map(({ row, path, code, message }) => [row, path, code, message])
-    out.printTable([['row', 'file', 'code', 'reason'], ...cells])
+    out.printRows([['row', 'file', 'code', 'reason'], ...cells])
   }
   if (isDryRun) out.report(`Cost: ${cost.total}. Balance of ${account}: ${cost.available}.`)
   const counts = states.filter((state) => count(state) > 0).map((state) => `${count(state)} ${state}`)
@@ -210,7 +177,7 @@ export function addImportCommand(program: Command): void {
     examples: [
       'annal import photos/ --token-file ~/.annal-token --dry-run',
       'annal import photos.csv --files /mnt/photos --url https://annal.example.org --token-file ~/.annal-token',
-      `ANNAL_TOKEN=… annal import photos.jsonl --json | jq -r '.rows[] | select(.state == "failed") | .path'`,
+      `ANNAL_TOKEN=… annal import photos.csv --json | jq -r '.rows[] | select(.state == "failed") | .path'`,
     ],
     notes: `A list has the column \`file\` and may have fields of POST /api/v3/assets/, such as caption and public_access. Row numbers are those of a spreadsheet.
 The separator is a comma, a semicolon or a tab. The encoding is UTF-8. Files must be in the folder.
@@ -218,7 +185,7 @@ The import does not start if the balance does not cover all files. A file that t
 Exits with 0 if all files were registered, or on a dry run can be registered, else with 1.`,
     json: '{"account", "cost": {"each", "total", "available", "missing"}, "stopped", "rows": [{"row", "path", "state", "nid" or "code" and "message"}]}; a state is registered, existing, failed or pending',
   })
-    .argument('<source>', 'folder, or .csv, .tsv, .txt, .jsonl or .ndjson list')
+    .argument('<source>', 'folder, or .csv, .tsv or .txt list')
     .option('--files <folder>', 'folder of the files in a list; default: the folder of the list')
     .option('--url <url>', 'URL of the server; default: the server on this machine')
     .option('--token-file <path>', 'file with the access token of the account that pays; default: ANNAL_TOKEN')

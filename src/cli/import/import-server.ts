@@ -9,18 +9,14 @@ import type { ImportRow } from './import-source.ts'
 /** Timeouts in milliseconds. An upload may send the largest file over a slow connection. */
 const [REQUEST_MS, UPLOAD_MS] = [30_000, 30 * 60_000]
 const PAGE_SIZE = 1_000
-/** Pauses between attempts, in seconds. The request fails after the last one. */
+/** Pauses between attempts, in seconds. */
 const PAUSES_SECONDS = [1, 2, 4, 8, 15, 30, 30, 30]
-/** Pause after a 429 response without Retry-After, in seconds. */
-const THROTTLED_SECONDS = 10
-/** Minimum pause that is reported to the user, in seconds. */
-const REPORTED_SECONDS = 5
+/** Pause after a 429 response without Retry-After, and the minimum pause that is reported to the user. */
+const [THROTTLED_SECONDS, REPORTED_SECONDS] = [10, 5]
 
-const retryableCodes = ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'INSUFFICIENT_STORAGE', 'REQUEST_TIMEOUT'] as const
-const retryable = new Set<string>([
-  ...['unreachable', statuses.THROTTLED.type, statuses.UNAVAILABLE.type],
-  ...retryableCodes.map((code) => statuses[code].type),
-])
+const { CONFLICT, IDEMPOTENCY_KEY_IN_USE, INSUFFICIENT_STORAGE, REQUEST_TIMEOUT, THROTTLED, UNAVAILABLE } = statuses
+const retried = [CONFLICT, IDEMPOTENCY_KEY_IN_USE, INSUFFICIENT_STORAGE, REQUEST_TIMEOUT, THROTTLED, UNAVAILABLE]
+const retryable = new Set<string>(['unreachable', ...retried.map(({ type }) => type)])
 
 /** An error response of the server, or a missing response. */
 export class RefusedError extends Error {
@@ -39,7 +35,7 @@ export class RefusedError extends Error {
 
 /** Returns the pause before the next attempt, in seconds. Undefined if there is none. `failures`: previous failures, except rate limits. */
 function pauseAfter({ code, retryAfter = 0 }: RefusedError, failures: number): number | undefined {
-  if (code === statuses.THROTTLED.type) return retryAfter || THROTTLED_SECONDS
+  if (code === THROTTLED.type) return retryAfter || THROTTLED_SECONDS
   const pause = PAUSES_SECONDS[failures]
   return pause && Math.max(retryAfter, pause)
 }
@@ -54,7 +50,7 @@ async function retry<T>(request: () => Promise<T>, interrupted: AbortSignal): Pr
       if (!(error instanceof RefusedError) || !retryable.has(error.code)) throw error
       const seconds = pauseAfter(error, failures)
       if (seconds === undefined) throw error
-      if (error.code !== statuses.THROTTLED.type) failures += 1
+      if (error.code !== THROTTLED.type) failures += 1
       const time = new Date(Date.now() + seconds * 1_000).toLocaleTimeString()
       if (seconds >= REPORTED_SECONDS) report(`${error.message} Retrying in ${seconds} seconds, at ${time}.`)
       await delay(seconds * 1_000, undefined, { signal: interrupted }).catch(() => undefined)
@@ -80,7 +76,7 @@ async function* readUnchanged({ file, size, sha256 }: ImportRow): AsyncGenerator
   throw new RefusedError('not_sent', 'The file changed or disappeared during the import. Run the same command again.')
 }
 
-/** Quotes a field name like browsers. */
+/** Quotes a name of a form as browsers do. */
 const quoted = (name: string) => `"${name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')}"`
 
 /**
@@ -106,26 +102,17 @@ function uploadOf(row: ImportRow, fields: Record<string, string>, idempotencyKey
   return { method: 'POST', body: parts() as unknown as ReadableStream<Uint8Array>, headers, duplex: 'half' } as const
 }
 
-/** Price of a registration, and the account's balance, as decimal strings. */
-export interface ImportQuote {
-  each: string
-  available: string
-}
+/** Price of a registration, and the balance of the account, as decimal strings. */
+export type ImportQuote = { each: string; available: string }
 
-interface Quote {
-  total_cost: string
-  available: string
-  errors: { type: string; field: string | null; message: string }[]
-}
-interface Asset {
-  id: string
-  proof_hash: string
-}
+type Problem = { type: string; field: string | null; message: string }
+type Quote = { total_cost: string; available: string; errors: Problem[] }
+type Asset = { id: string; proof_hash: string }
 
 /** Returns the body of a successful response. Throws RefusedError. */
 async function readResponse<Body>(response: Response): Promise<Body> {
-  type Answer = Body & { error?: { type?: string; message?: string } }
-  const body = (await response.json().catch(() => undefined)) as Answer | undefined
+  type ResponseBody = Body & { error?: { type?: string; message?: string } }
+  const body = (await response.json().catch(() => undefined)) as ResponseBody | undefined
   if (response.ok && body !== undefined) return body
   const { type, message } = body?.error ?? {}
   if (type !== undefined && message !== undefined)
@@ -134,14 +121,14 @@ async function readResponse<Body>(response: Response): Promise<Body> {
   const redirect = location === null ? '' : ` and redirects to ${location}`
   throw new RefusedError(
     // A proxy may respond while the server starts.
-    response.status >= 500 ? statuses.UNAVAILABLE.type : 'not_annal',
+    response.status >= 500 ? UNAVAILABLE.type : 'not_annal',
     `${response.url} responds with status ${response.status}${redirect}, which is not a response of Annal.`,
   )
 }
 
-/** Client of the server, with the access token of the paying account. All methods throw RefusedError. */
 export type ImportServer = ReturnType<typeof createImportServer>
 
+/** Creates a client with the access token of the paying account. All methods throw RefusedError. */
 export function createImportServer(address: string, token: string, interrupted: AbortSignal) {
   const url = address.replace(/\/+$/, '')
 

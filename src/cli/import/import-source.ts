@@ -3,14 +3,13 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, extname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { forEachConcurrent } from '../../shared/async.ts'
 import { usageError } from '../terminal.ts'
 
-/** A file and its metadata. */
 export interface SourceRow {
-  /** Row of a CSV file including the header, line of a JSON lines file, or position in the sorted folder, from 1. */
+  /** Row of the list including the header, or position in the sorted folder, from 1. */
   row: number
   /** Path as written in the source. */
   path: string
@@ -20,26 +19,14 @@ export interface SourceRow {
   problem?: string
 }
 
-/** A row with a file that can be registered. */
-export interface ImportRow extends SourceRow {
-  /** Resolved path of the file. */
-  file: string
-  /** File name without folders. */
-  fileName: string
-  /** MIME type, derived from the file extension. */
-  type: string
-  /** Size in bytes. */
-  size: number
-  /** SHA-256 of the content, in hexadecimal. */
-  sha256: string
-}
+/** A row with a file that can be registered. `file`: resolved path. `type`: MIME type. `sha256`: hexadecimal. */
+export type ImportRow = Awaited<ReturnType<typeof examine>>
 
 const FILE_COLUMN = 'file'
 /** Replacement character for bytes that are not UTF-8. */
 const UNDECODABLE = '\uFFFD'
 const NOT_UTF8 = 'The name is not UTF-8. Rename the file or folder.'
 
-/** Throws a usage error for a missing `file` column and for unknown or repeated columns. */
 async function assertColumns(columns: readonly string[]): Promise<void> {
   const { customField, metadataFields, registrationFields } = await import('../../modules/assets/metadata.ts')
   const fields = Object.values({ ...metadataFields, ...registrationFields }).map(({ column }) => column)
@@ -52,21 +39,15 @@ async function assertColumns(columns: readonly string[]): Promise<void> {
   if (twice !== undefined) throw usageError(`The field '${twice}' is repeated.`)
 }
 
-/** Reads a list and removes its byte order mark. Throws a usage error if it is not UTF-8. */
-async function readText(path: string): Promise<string> {
-  const bytes = await readFile(path)
-  if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
-  throw usageError(`${path} is not UTF-8. Save it as "CSV UTF-8".`)
-}
-
-async function readCsv(path: string): Promise<SourceRow[]> {
+async function readList(path: string): Promise<SourceRow[]> {
   const { CsvError, parse } = await import('csv-parse/sync')
-  const text = await readText(path)
+  const bytes = await readFile(path)
+  if (!isUtf8(bytes)) throw usageError(`${path} is not UTF-8. Save it as "CSV UTF-8".`)
   // The first separator in the header applies to all lines, because field names contain none.
-  const delimiter = /[,;\t]/.exec(text.split(/[\r\n]/, 1)[0]!)?.[0] ?? ','
+  const delimiter = /[,;\t]/.exec(bytes.toString().split(/[\r\n]/, 1)[0]!)?.[0] ?? ','
   let rows: string[][]
   try {
-    rows = parse(text, { delimiter, relax_column_count: true })
+    rows = parse(bytes, { bom: true, delimiter, relax_column_count: true })
   } catch (error) {
     throw error instanceof CsvError ? usageError(`${path} is not CSV: ${error.message}.`) : error
   }
@@ -83,29 +64,6 @@ async function readCsv(path: string): Promise<SourceRow[]> {
   })
 }
 
-function rowOfLine(line: string, row: number): SourceRow {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    value = undefined
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { row, path: '', fields: {}, problem: 'The line is not a JSON object.' }
-  const { [FILE_COLUMN]: file, ...fields } = value as Record<string, unknown>
-  const texts = Object.entries(fields)
-    .filter(([, field]) => field !== null)
-    .map(([name, field]) => [name, typeof field === 'string' ? field : JSON.stringify(field)])
-  return { row, path: typeof file === 'string' ? file : '', fields: Object.fromEntries(texts) }
-}
-
-async function readJsonLines(path: string): Promise<SourceRow[]> {
-  const lines = (await readText(path)).split('\n')
-  const rows = lines.flatMap((line, index) => (line.trim() === '' ? [] : [rowOfLine(line, index + 1)]))
-  await assertColumns([FILE_COLUMN, ...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))])
-  return rows
-}
-
 /** Returns the relative paths of all files in a folder, except hidden ones. Names that are not UTF-8 contain a replacement character. */
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
@@ -118,30 +76,20 @@ async function filesIn(folder: string): Promise<string[]> {
   return (await Promise.all(nested)).flat()
 }
 
-/** Returns the files of a folder, sorted by name. Symbolic links are resolved later. */
-const readFolder = async (folder: string): Promise<SourceRow[]> =>
-  (await filesIn(folder)).sort().map((path, index) => ({ row: index + 1, path, fields: {} }))
-
-const readers: Record<string, (path: string) => Promise<SourceRow[]>> = {
-  ...{ '.csv': readCsv, '.tsv': readCsv, '.txt': readCsv, '.jsonl': readJsonLines, '.ndjson': readJsonLines },
-}
-
-/**
- * Reads a folder or a list. `files`: folder of the listed files. Default: the folder of the list. Throws a usage error
- * for other kinds of sources, unreadable text and unknown columns.
- */
+/** Reads a folder or a list. `files`: folder of the listed files. Default: the folder of the list. Throws a usage error. */
 export async function readSource(source: string, files?: string): Promise<{ rows: SourceRow[]; folder: string }> {
   const found = await stat(source).catch(() => undefined)
   if (!found) throw usageError(`There is no ${source}.${source.includes(UNDECODABLE) ? ` ${NOT_UTF8}` : ''}`)
   if (found.isDirectory()) {
     if (files !== undefined) throw usageError('--files is for lists only.')
-    return { rows: await readFolder(source), folder: source }
+    const paths = (await filesIn(source)).sort()
+    return { rows: paths.map((path, index) => ({ row: index + 1, path, fields: {} })), folder: source }
   }
-  const read = readers[extname(source).toLowerCase()]
-  if (!read) throw usageError(`${basename(source)} is neither a folder nor a .csv, .tsv, .txt, .jsonl or .ndjson file.`)
+  if (!/\.(csv|tsv|txt)$/i.test(source))
+    throw usageError(`${basename(source)} is neither a folder nor a .csv, .tsv or .txt file.`)
   const folder = files ?? dirname(source)
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw usageError(`There is no folder ${folder}.`)
-  return { rows: await read(source), folder }
+  return { rows: await readList(source), folder }
 }
 
 const isWithin = (folder: string, path: string) => !/^\.\.([/\\]|$)/.test(relative(folder, path))
@@ -160,11 +108,8 @@ const reasonOf = (path: string, { code = '', message }: NodeJS.ErrnoException) =
 const withSlashes = (path: string, folder: string) =>
   existsSync(resolve(folder, path)) ? path : path.replaceAll('\\', '/')
 
-/**
- * Examines a file. Throws an Error if it cannot be registered. The resolved file must be inside the folder. Otherwise,
- * an untrusted list could select any file that the user can read.
- */
-async function examine(row: SourceRow, folder: string): Promise<ImportRow> {
+/** Examines a file. Throws an Error if it cannot be registered. An untrusted list must not select files outside the folder. */
+async function examine(row: SourceRow, folder: string) {
   if (row.problem !== undefined) throw new Error(row.problem)
   if (row.path === '') throw new Error('The field `file` is empty.')
   const { MAX_FILE_BYTES } = await import('../../modules/assets/register-asset.ts')
@@ -190,12 +135,8 @@ async function examine(row: SourceRow, folder: string): Promise<ImportRow> {
 
 const CONCURRENCY = 4
 
-/** Examines all files. `done` gets the number of examined files. Throws an Error for a missing folder. */
-export async function examineFiles(
-  rows: readonly SourceRow[],
-  folder: string,
-  done: (count: number) => void = () => undefined,
-): Promise<{ valid: ImportRow[]; invalid: (SourceRow & { problem: string })[] }> {
+/** Examines all files. `onProgress` gets the number of examined files. */
+export async function examineFiles(rows: readonly SourceRow[], folder: string, onProgress = (_count: number) => {}) {
   const base = await realpath(folder)
   const valid: ImportRow[] = []
   const invalid: (SourceRow & { problem: string })[] = []
@@ -205,7 +146,7 @@ export async function examineFiles(
       (error: NodeJS.ErrnoException) =>
         invalid.push({ ...row, problem: error.code === undefined ? error.message : reasonOf(row.path, error) }),
     )
-    done(valid.length + invalid.length)
+    onProgress(valid.length + invalid.length)
   })
   return { valid: valid.sort((a, b) => a.row - b.row), invalid }
 }
