@@ -4,25 +4,12 @@ import { asSystem } from '../context.ts'
 import { toId } from '../shared/ids.ts'
 import { formatAmount } from '../shared/money.ts'
 import { command, type Flags, nameOptions } from './command.ts'
-import {
-  counted,
-  printJson,
-  printRows,
-  printTable,
-  readPassword,
-  report,
-  reportIfUnread,
-  usageError,
-} from './terminal.ts'
+import * as out from './terminal.ts'
 import { withApp } from './with-infrastructure.ts'
 
-async function createAdministrator({
-  username,
-  email,
-  passwordFile,
-  json,
-}: Flags<'username' | 'email', 'passwordFile'>) {
-  const password = await readPassword(passwordFile)
+async function createAdministrator(flags: Flags<'username' | 'email', 'passwordFile'>) {
+  const { username, email, passwordFile, json } = flags
+  const password = await out.readPassword(passwordFile)
   const operations = await import('../modules/accounts/sign-up.ts')
   const { signIn } = await import('../modules/accounts/sessions.ts')
   const created = await withApp(async (layer) => {
@@ -31,15 +18,30 @@ async function createAdministrator({
     const token = await signIn(context, { email, password })
     return { id: toId('user', id), token }
   })
-  reportIfUnread(
+  out.reportIfUnread(
     `The administrator ${created.id} was created, but the token was not shown. Sign in with the password to get another token.`,
   )
-  if (json) return printJson(created)
-  printRows(Object.entries(created))
-  report('Save the token: it is not shown again. Send it as "Authorization: token <token>".')
+  if (json) return out.printJson(created)
+  out.printRows(Object.entries(created))
+  out.report('Save the token: it is not shown again. Send it as "Authorization: token <token>".')
 }
 
-export function addAdminCommands(program: Command): void {
+async function runGrant(flags: Flags<'user' | 'points' | 'reason', 'idempotencyKey'>) {
+  const { user, points, reason, idempotencyKey, json } = flags
+  if (idempotencyKey?.trim() === '') throw out.usageError('--idempotency-key is empty.')
+  const { grantPoints } = await import('../modules/wallet/grant-points.ts')
+  const idempotency = { key: idempotencyKey, replayed: false }
+  const grant = await withApp(({ context }) =>
+    grantPoints({ ...asSystem(context), idempotency }, { userId: user, amount: points, reason }),
+  ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
+  const { replayed } = idempotency
+  const [id, userId, amount] = [toId('grant', grant.id), toId('user', grant.userId), formatAmount(grant.amount)]
+  if (json) return out.printJson({ id, userId, amount, replayed })
+  out.printRows(Object.entries({ id, user: userId, points: amount }))
+  if (replayed) out.report('An earlier grant used this idempotency key. No points were added.')
+}
+
+export function addAccountsCommands(program: Command): void {
   const admin = command(program, 'admin', { description: 'Manages administrators.' })
 
   command(admin, 'create', {
@@ -57,9 +59,7 @@ export function addAdminCommands(program: Command): void {
       'file that contains the password; default: asks at the terminal or reads standard input',
     )
     .action(createAdministrator)
-}
 
-export function addSessionsCommands(program: Command): void {
   const sessions = command(program, 'sessions', { description: 'Manages sessions.' })
 
   command(sessions, 'end', {
@@ -72,27 +72,10 @@ export function addSessionsCommands(program: Command): void {
     .action(async ({ json }) => {
       const { endAllSessions } = await import('../modules/accounts/sessions.ts')
       const ended = await withApp(({ context }) => endAllSessions(context))
-      if (json) return printJson({ ended })
-      report(`${counted(ended, 'session')} ended. The users have to sign in again.`)
+      if (json) return out.printJson({ ended })
+      out.report(`${out.counted(ended, 'session')} ended. The users have to sign in again.`)
     })
-}
 
-async function runGrant(flags: Flags<'user' | 'points' | 'reason', 'idempotencyKey'>) {
-  const { user, points, reason, idempotencyKey, json } = flags
-  if (idempotencyKey?.trim() === '') throw usageError('--idempotency-key is empty.')
-  const { grantPoints } = await import('../modules/wallet/grant-points.ts')
-  const idempotency = { key: idempotencyKey, replayed: false }
-  const grant = await withApp(({ context }) =>
-    grantPoints({ ...asSystem(context), idempotency }, { userId: user, amount: points, reason }),
-  ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
-  const { replayed } = idempotency
-  const [id, userId, amount] = [toId('grant', grant.id), toId('user', grant.userId), formatAmount(grant.amount)]
-  if (json) return printJson({ id, userId, amount, replayed })
-  printRows(Object.entries({ id, user: userId, points: amount }))
-  if (replayed) report('An earlier grant used this idempotency key. No points were added.')
-}
-
-export function addGrantCommand(program: Command): void {
   command(program, 'grant', {
     description: 'Grants points to a user.',
     examples: [
@@ -106,9 +89,7 @@ export function addGrantCommand(program: Command): void {
     .requiredOption('--reason <text>', 'reason shown to the user, at most 500 characters')
     .option('--idempotency-key <key>', 'prevents a second grant when the command is repeated with the same key')
     .action(runGrant)
-}
 
-export function addApiKeyCommands(program: Command): void {
   const apiKey = command(program, 'api-key', { description: 'Manages API keys of trusted services.' })
 
   command(apiKey, 'issue', {
@@ -121,10 +102,10 @@ export function addApiKeyCommands(program: Command): void {
       const { issueApiKey } = await import('../modules/store/api-keys.ts')
       const issued = await withApp(({ context }) => issueApiKey(asSystem(context), { name }))
       const id = toId('key', issued.id)
-      reportIfUnread(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}`)
-      if (json) return printJson({ id, key: issued.key })
-      printRows(Object.entries({ id, key: issued.key }))
-      report('Save the key: it is not shown again. Services send it as "x-api-key: <key>".')
+      out.reportIfUnread(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}`)
+      if (json) return out.printJson({ id, key: issued.key })
+      out.printRows(Object.entries({ id, key: issued.key }))
+      out.report('Save the key: it is not shown again. Services send it as "x-api-key: <key>".')
     })
 
   command(apiKey, 'list', {
@@ -137,8 +118,8 @@ export function addApiKeyCommands(program: Command): void {
     const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
       ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
     }))
-    if (json) return printJson(keys)
-    printTable(keys, 'id', 'prefix', 'createdAt', 'revokedAt', 'name')
+    if (json) return out.printJson(keys)
+    out.printTable(keys, 'id', 'prefix', 'createdAt', 'revokedAt', 'name')
   })
 
   command(apiKey, 'revoke', {
@@ -150,7 +131,7 @@ export function addApiKeyCommands(program: Command): void {
     .action(async (id: string, { json }) => {
       const { revokeApiKey } = await import('../modules/store/api-keys.ts')
       await withApp(({ context }) => revokeApiKey(asSystem(context), { id }))
-      if (json) return printJson({ id })
-      report('Revoked.')
+      if (json) return out.printJson({ id })
+      out.report('Revoked.')
     })
 }

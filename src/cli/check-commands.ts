@@ -83,14 +83,14 @@ async function checkAll(infrastructure: Infrastructure): Promise<Finding[]> {
 const describeRows = ({ rows, isCut, isNote }: Pick<Finding, 'rows' | 'isCut' | 'isNote'>) =>
   rows.length === 0 ? 'ok' : `${isCut ? 'more than ' : ''}${rows.length} ${isNote ? 'to note' : 'wrong'}`
 
-export function addCheckCommand(program: Command): void {
+export function addCheckCommands(program: Command): void {
   command(program, 'check', {
     description:
       'Checks that ledger, histories, keys, files and chain agree, and that no work waits for an operator. Exits with 1 if there is a problem.',
     examples: ['annal check', `annal check --json | jq '.[] | select(.holds | not)'`],
     json: 'every invariant with the first rows that violate it; "isCut": there are more rows, "isNote": not a problem',
   }).action(async ({ json }) => {
-    const findings = await withInfrastructure(checkAll, () => import('../app.ts'))
+    const findings = await withInfrastructure(checkAll)
     const hasProblem = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
     if (hasProblem) fail()
     const results = findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
@@ -106,9 +106,7 @@ export function addCheckCommand(program: Command): void {
       report(red('Problems found. docs/reference/check-findings.md describes each finding and what to do.'))
     else report(green('No problems found.'))
   })
-}
 
-export function addRepairCommand(program: Command): void {
   command(program, 'repair', {
     description: 'Rebuilds missing trees and thumbnails in the file store from the database.',
     examples: ['annal repair'],

@@ -5,40 +5,31 @@ import { notFound } from '../shared/errors.ts'
 import { fromId, toId } from '../shared/ids.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
 import { command, type Flags, integer, nameOptions, transactionHash } from './command.ts'
-import {
-  counted,
-  createProgress,
-  fail,
-  green,
-  print,
-  printJson,
-  printRows,
-  printTable,
-  red,
-  report,
-} from './terminal.ts'
+import * as out from './terminal.ts'
 import { loadCoins, withApp, withChain, withInfrastructure } from './with-infrastructure.ts'
 
 type Comparison = Awaited<ReturnType<Awaited<ReturnType<typeof loadCoins>>['compareCoins']>>
 type ComparedAddress = Comparison['differing'][number]
 
-interface CoinsFlags {
-  import?: boolean
-  writeOff?: string[]
-  from?: number
-}
+type CoinsFlags = { import?: true; writeOff?: string[]; from?: number; json?: true }
 
 const isExplained = ({ differing }: Comparison) => differing.every(({ problems }) => problems.length === 0)
 
 /** Compares and imports. `imported`: number of transactions, or null. `isChanged`: nothing was imported, because the database changed meanwhile. */
-async function compare({ import: isImport = false, writeOff = [], from }: CoinsFlags) {
+async function compare({ import: isImport, writeOff = [], from }: CoinsFlags) {
   const { compareCoins, importTransactions, unknownTransfersOf } = await loadCoins()
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async ({ registry, treasury }) => {
       const { database } = infrastructure
       await registry.readChainId()
       const comparison = await compareCoins({
-        ...{ rpc: registry.rpc, database, treasury: treasury!.address, from, onProgress: createProgress('compared') },
+        ...{
+          rpc: registry.rpc,
+          database,
+          treasury: treasury!.address,
+          from,
+          onProgress: out.createProgress('compared'),
+        },
         borne: new Set(writeOff),
       })
       if (!isImport || !isExplained(comparison)) return { comparison, imported: null, isChanged: false }
@@ -75,52 +66,22 @@ function present({ block, agreeing, differing }: Comparison) {
 }
 
 function printComparison({ block, agreeing, differing }: ReturnType<typeof present>) {
-  report(`Compared at block ${block}: database and chain agree at ${counted(agreeing, 'address', 'addresses')}.`)
+  out.report(
+    `Compared at block ${block}: database and chain agree at ${out.counted(agreeing, 'address', 'addresses')}.`,
+  )
   if (differing.length === 0) return
   const addresses = differing.map((row) => ({
     ...{ ...row, owner: row.user ?? 'treasury', database: row.booked, chain: row.held },
     unknownTransactions: row.unknown.length,
   }))
-  printTable(addresses, 'address', 'owner', 'database', 'expected', 'chain', 'unknownTransactions')
+  out.printTable(addresses, 'address', 'owner', 'database', 'expected', 'chain', 'unknownTransactions')
   const unknown = differing.flatMap((row) => row.unknown)
   if (unknown.length > 0) {
-    print('')
-    printTable(unknown, 'transaction', 'nonce', 'kind', 'withdrawal', 'to', 'arrived', 'fee', 'block')
+    out.print('')
+    out.printTable(unknown, 'transaction', 'nonce', 'kind', 'withdrawal', 'to', 'arrived', 'fee', 'block')
   }
-  for (const { address, problems } of differing) for (const problem of problems) report(red(`${address}: ${problem}`))
-}
-
-export function addCoinsCommand(program: Command): void {
-  command(program, 'coins', {
-    description:
-      'Compares the coins in the database with the chain, address by address. After a restore it imports transactions that only the chain knows.',
-    examples: ['annal coins', 'annal coins --import', 'annal coins --from 19000000 --json'],
-    notes:
-      'Changes nothing without --import. Exits with 0 if database and chain agree, or agree after the import, else with 1.',
-    json: '{"block", "agreeing", "differing", "imported"}',
-  })
-    .option('--import', 'imports the unknown transactions, if they explain all differences')
-    .option(
-      '--write-off <transaction>',
-      'imports a payment without a matching withdrawal as a loss of the platform; can be repeated',
-      (text: string, previous: string[] = []) => [...previous, transactionHash(text)],
-    )
-    .option('--from <block>', 'first block to search, if the node has no state of older blocks', integer(0))
-    .action(async ({ json, ...flags }: CoinsFlags & { json?: true }) => {
-      const { comparison, imported, isChanged } = await compare(flags)
-      const isEqual = comparison.differing.length === 0
-      if (!isEqual && imported === null) fail()
-      const shown = present(comparison)
-      if (json) return printJson({ ...shown, imported })
-      printComparison(shown)
-      if (isEqual) return report(green('Database and chain agree.'))
-      if (isChanged) return report(red('The database changed during the comparison. Run the command again.'))
-      if (!isExplained(comparison))
-        return report(red('The unknown transactions do not explain all differences. Nothing was imported.'))
-      if (imported === null)
-        return report('The unknown transactions explain all differences. Import them with --import.')
-      report(green(`${counted(imported, 'transaction was', 'transactions were')} imported.`))
-    })
+  for (const { address, problems } of differing)
+    for (const problem of problems) out.report(out.red(`${address}: ${problem}`))
 }
 
 /** Maximum number of listed frozen deposits. */
@@ -168,7 +129,38 @@ async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags
   })
 }
 
-export function addDepositsCommand(program: Command): void {
+export function addCoinsCommands(program: Command): void {
+  command(program, 'coins', {
+    description:
+      'Compares the coins in the database with the chain, address by address. After a restore it imports transactions that only the chain knows.',
+    examples: ['annal coins', 'annal coins --import', 'annal coins --from 19000000 --json'],
+    notes:
+      'Changes nothing without --import. Exits with 0 if database and chain agree, or agree after the import, else with 1.',
+    json: '{"block", "agreeing", "differing", "imported"}',
+  })
+    .option('--import', 'imports the unknown transactions, if they explain all differences')
+    .option(
+      '--write-off <transaction>',
+      'imports a payment without a matching withdrawal as a loss of the platform; can be repeated',
+      (text: string, previous: string[] = []) => [...previous, transactionHash(text)],
+    )
+    .option('--from <block>', 'first block to search, if the node has no state of older blocks', integer(0))
+    .action(async ({ json, ...flags }: CoinsFlags) => {
+      const { comparison, imported, isChanged } = await compare(flags)
+      const isEqual = comparison.differing.length === 0
+      if (!isEqual && imported === null) out.fail()
+      const shown = present(comparison)
+      if (json) return out.printJson({ ...shown, imported })
+      printComparison(shown)
+      if (isEqual) return out.report(out.green('Database and chain agree.'))
+      if (isChanged) return out.report(out.red('The database changed during the comparison. Run the command again.'))
+      if (!isExplained(comparison))
+        return out.report(out.red('The unknown transactions do not explain all differences. Nothing was imported.'))
+      if (imported === null)
+        return out.report('The unknown transactions explain all differences. Import them with --import.')
+      out.report(out.green(`${out.counted(imported, 'transaction was', 'transactions were')} imported.`))
+    })
+
   const deposits = command(program, 'deposits', {
     description:
       'Lists frozen deposits: credited deposits whose transaction is no longer on the chain. Settles what users owe for them.',
@@ -185,13 +177,13 @@ export function addDepositsCommand(program: Command): void {
     .option('--write-off <deposit>', 'writes off what the user owes for a frozen deposit')
     .action(async (flags: Flags<never, 'collect' | 'writeOff'>) => {
       const { collected, writtenOff, frozen } = await settleDeposits(flags)
-      if (flags.json) return printJson({ collected, writtenOff, frozen })
-      if (collected !== null) report(`Collected ${collected} from the wallet.`)
-      if (writtenOff !== null) report(`Wrote off ${writtenOff}.`)
-      if (frozen.length === 0) return report(green('No deposit is frozen.'))
+      if (flags.json) return out.printJson({ collected, writtenOff, frozen })
+      if (collected !== null) out.report(`Collected ${collected} from the wallet.`)
+      if (writtenOff !== null) out.report(`Wrote off ${writtenOff}.`)
+      if (frozen.length === 0) return out.report(out.green('No deposit is frozen.'))
       const columns = ['id', 'user', 'amount', 'shortfall', 'writtenOff', 'held', 'isBack', 'frozenAt'] as const
-      printTable(frozen, ...columns, 'reference')
-      report(red(`${counted(frozen.length, 'deposit is', 'deposits are')} frozen.`))
+      out.printTable(frozen, ...columns, 'reference')
+      out.report(out.red(`${out.counted(frozen.length, 'deposit is', 'deposits are')} frozen.`))
     })
 
   command(deposits, 'credit', {
@@ -211,10 +203,12 @@ export function addDepositsCommand(program: Command): void {
       const deposit = await creditDeposit(hash, flags).catch(
         nameOptions({ userId: '--user', amount: '--amount', reason: '--reason' }),
       )
-      if (json) return printJson(deposit)
-      printRows(Object.entries(deposit))
+      if (json) return out.printJson(deposit)
+      out.printRows(Object.entries(deposit))
       if (!deposit.isTraced)
-        report('The node does not trace transactions, so only the balance of the address was compared with the amount.')
-      report(green('The deposit was credited.'))
+        out.report(
+          'The node does not trace transactions, so only the balance of the address was compared with the amount.',
+        )
+      out.report(out.green('The deposit was credited.'))
     })
 }

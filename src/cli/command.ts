@@ -30,15 +30,6 @@ export function command(parent: Command, name: string, { description, json, ...h
   return added.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}${below}`)
 }
 
-/** Returns all commands except groups, with their full names, such as `keys rotate`. */
-export function leavesOf(parent: Command, prefix = ''): { name: string; command: Command }[] {
-  return parent.commands.flatMap((each) => {
-    const name = `${prefix}${each.name()}`
-    const isGroup = each.commands.length > 0 && helpTextOf(each).examples.length === 0
-    return [...(isGroup ? [] : [{ name, command: each }]), ...leavesOf(each, `${name} `)]
-  })
-}
-
 /** Returns a parser for an integer option. */
 export const integer =
   (min: number, max = Infinity) =>

@@ -59,7 +59,22 @@ function printFailures({ failures }: Jobs) {
   report(red(`${failures.length === LISTED ? 'At least ' : ''}${count}. All other items are processed.`))
 }
 
-export function addJobsCommand(program: Command): void {
+async function readRelay(retry: boolean) {
+  const { countDueWithdrawals } = await loadCoins()
+  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/relay.sql.ts')
+  return withDatabase(async (database) => {
+    const [retried] = retry ? await database.query(retryNow) : []
+    const counts = await database.query(countByStatus)
+    const waiting = await database.query(findWaiting)
+    const [withdrawals] = await database.query(countDueWithdrawals)
+    return {
+      ...{ retried: retried?.count ?? 0, counts, withdrawals },
+      waiting: waiting.map((row) => ({ ...row, commit_id: toId('commit', row.commit_id) })),
+    }
+  })
+}
+
+export function addJobsCommands(program: Command): void {
   command(program, 'jobs', {
     description: 'Shows waiting and failed background jobs.',
     examples: ['annal jobs', 'annal jobs --retry', 'annal jobs --retry job_01h455vb4pex5vsknk084sn02q'],
@@ -78,24 +93,7 @@ that its account no longer uses, Annal also keeps the address for 30 days.`,
       if (isUnknown) report(red('There is no such job, or it cannot be retried.'))
       else if (retry) report(`${counted(jobs.retried, 'job is', 'jobs are')} retried now.`)
     })
-}
 
-async function readRelay(retry: boolean) {
-  const { countDueWithdrawals } = await loadCoins()
-  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/relay.sql.ts')
-  return withDatabase(async (database) => {
-    const [retried] = retry ? await database.query(retryNow) : []
-    const counts = await database.query(countByStatus)
-    const waiting = await database.query(findWaiting)
-    const [withdrawals] = await database.query(countDueWithdrawals)
-    return {
-      ...{ retried: retried?.count ?? 0, counts, withdrawals },
-      waiting: waiting.map((row) => ({ ...row, commit_id: toId('commit', row.commit_id) })),
-    }
-  })
-}
-
-export function addRelayCommand(program: Command): void {
   command(program, 'relay', {
     description: 'Shows commits on their way to the chain, and why some wait.',
     examples: ['annal relay', 'annal relay --retry'],

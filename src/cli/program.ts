@@ -3,17 +3,17 @@ import { Command, CommanderError, Help } from 'commander'
 import { InputError } from '../../packages/verify/src/source-error.ts'
 import { DomainError } from '../shared/errors.ts'
 import { exitCodeOf } from '../shared/process.ts'
-import { addAdminCommands, addApiKeyCommands, addGrantCommand, addSessionsCommands } from './accounts-commands.ts'
-import { addCheckCommand, addRepairCommand } from './check-commands.ts'
-import { addCoinsCommand, addDepositsCommand } from './coins-commands.ts'
+import { addAccountsCommands } from './accounts-commands.ts'
+import { addCheckCommands } from './check-commands.ts'
+import { addCoinsCommands } from './coins-commands.ts'
 import { addDoctorCommand } from './doctor/doctor-command.ts'
 import { addImportCommand } from './import/import-command.ts'
-import { addJobsCommand, addRelayCommand } from './jobs-commands.ts'
+import { addJobsCommands } from './jobs-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
-import { addConfigCommand, addGcCommand, addMigrateCommands, addServeCommand } from './server-commands.ts'
-import { FAILURE, red, report, runAtTerminal, type Terminal, terminal, WRONG_USAGE } from './terminal.ts'
+import { addServerCommands } from './server-commands.ts'
+import { red, report, runAtTerminal, type Terminal, terminal, WRONG_USAGE } from './terminal.ts'
 import { addUsersCommands } from './users-commands.ts'
-import { addProofCommand, addVerifyCommand } from './verify-commands.ts'
+import { addVerifyCommands } from './verify-commands.ts'
 import { addWebhooksCommands } from './webhooks-commands.ts'
 
 /** Creates the command line. It can parse only one command. */
@@ -53,50 +53,34 @@ Works beside a running server with the same ANNAL_DIR or DATABASE_URL. Starts th
 Results go to stdout, messages to stderr. Exit codes: 0 success, 1 problem, 2 wrong usage, 3 unverified (verify only).`,
     )
   for (const add of [
-    addServeCommand,
+    addServerCommands,
     addDoctorCommand,
-    addCheckCommand,
-    addRepairCommand,
-    addConfigCommand,
-    addMigrateCommands,
+    addCheckCommands,
     addImportCommand,
-    addAdminCommands,
+    addAccountsCommands,
     addUsersCommands,
-    addGrantCommand,
-    addSessionsCommands,
-    addApiKeyCommands,
     addWebhooksCommands,
     addKeysCommands,
-    addRelayCommand,
-    addDepositsCommand,
-    addCoinsCommand,
-    addJobsCommand,
-    addGcCommand,
-    addVerifyCommand,
-    addProofCommand,
+    addCoinsCommands,
+    addJobsCommands,
+    addVerifyCommands,
   ]) {
     add(program)
   }
   return program
 }
 
-function listProblems({ message, details }: DomainError): string {
-  if (details === undefined || typeof details === 'string' || Array.isArray(details)) return message
-  return Object.entries(details)
-    .flatMap(([field, problems]) => problems.map((problem) => `${field}: ${problem}`))
-    .join('\n')
-}
-
-function explain(error: unknown): { text: string; code: number } {
-  if (error instanceof InputError) return { text: error.message, code: WRONG_USAGE }
-  if (!(error instanceof DomainError))
-    return { text: error instanceof Error ? error.message : String(error), code: exitCodeOf(error) }
+function describe(error: unknown): string {
+  if (!(error instanceof DomainError)) return error instanceof Error ? error.message : String(error)
   const { code, cause, message, details } = error
-  if (code === 'VALIDATION_FAILED') return { text: listProblems(error), code: WRONG_USAGE }
+  if (code === 'VALIDATION_FAILED' && typeof details === 'object' && !Array.isArray(details)) {
+    const lines = Object.entries(details).flatMap(([field, problems]) => problems.map((text) => `${field}: ${text}`))
+    return lines.join('\n')
+  }
   // API responses hide the cause of an outage, but operators need it.
   const hasCause = code === 'UNAVAILABLE' && cause instanceof Error && cause.message !== ''
   const lines = [message, ...(hasCause ? [cause.message] : []), ...(details ? [JSON.stringify(details, null, 2)] : [])]
-  return { text: lines.join('\n'), code: FAILURE }
+  return lines.join('\n')
 }
 
 function reportError(error: unknown): number {
@@ -105,9 +89,9 @@ function reportError(error: unknown): number {
     if (error.code.startsWith('annal.')) report(red(error.message))
     return error.exitCode === 0 ? 0 : WRONG_USAGE
   }
-  const { text, code } = explain(error)
-  report(red(text))
-  return code
+  report(red(describe(error)))
+  const isInvalid = error instanceof InputError || (error instanceof DomainError && error.code === 'VALIDATION_FAILED')
+  return isInvalid ? WRONG_USAGE : exitCodeOf(error)
 }
 
 /** Runs `annal <args>` and returns the exit code. Prints all errors. */

@@ -4,7 +4,7 @@ import { command } from './command.ts'
 import { counted, fail, green, print, printJson, printRows, printTable, red, report, terminal } from './terminal.ts'
 import { withApp, withDatabaseUrl } from './with-infrastructure.ts'
 
-export function addServeCommand(program: Command): void {
+export function addServerCommands(program: Command): void {
   command(program, 'serve', {
     description: 'Runs the service until Ctrl-C or SIGTERM. Its data is in ANNAL_DIR (default: ./.annal).',
     examples: ['PORT=8080 annal serve', 'PORT=8081 annal serve --roles relay,jobs,deliveries'],
@@ -14,9 +14,7 @@ export function addServeCommand(program: Command): void {
       const { serve } = await import('../main.ts')
       await serve({ ...(roles !== undefined && { ROLES: roles }) })
     })
-}
 
-export function addConfigCommand(program: Command): void {
   command(program, 'config', {
     description:
       'Prints all environment variables with their effective values, without secrets. Exits with 2 if a server cannot start with them.',
@@ -30,9 +28,7 @@ export function addConfigCommand(program: Command): void {
     // Throws if individually valid variables contradict each other.
     readConfig(terminal().env)
   })
-}
 
-export function addMigrateCommands(program: Command): void {
   const upToDate = 'The database is up to date.'
   const migrate = command(program, 'migrate', {
     description: 'Migrates the database, as the server does when it starts.',
@@ -42,8 +38,8 @@ export function addMigrateCommands(program: Command): void {
   }).action(async ({ json }) => {
     const { prepareDatabase } = await import('../db/migrations.ts')
     const { assertDatabaseNotLost } = await import('../keys/vault-identity.ts')
-    const applied = await withDatabaseUrl(async (url, dir) => {
-      await assertDatabaseNotLost(url, dir)
+    const applied = await withDatabaseUrl(async (url, { config }) => {
+      await assertDatabaseNotLost(url, config.dir)
       return prepareDatabase(url)
     })
     if (json) return printJson({ applied })
@@ -67,9 +63,7 @@ export function addMigrateCommands(program: Command): void {
       red(`${counted(pending.length, 'migration')} to apply. Back up, then start the server or run \`annal migrate\`.`),
     )
   })
-}
 
-export function addGcCommand(program: Command): void {
   command(program, 'gc', {
     description: 'Deletes expired data and unused file blocks.',
     examples: ['annal gc'],

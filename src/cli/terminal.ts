@@ -1,5 +1,7 @@
 /** Input and output of commands. Results go to stdout, messages to stderr. */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { fstatSync, readFileSync, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises'
@@ -120,9 +122,7 @@ export const counted = (count: number, noun: string, nouns = `${noun}s`) => `${c
 /** The user interrupted the command. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
-  constructor() {
-    super('Interrupted.')
-  }
+  override readonly message = 'Interrupted.'
 }
 
 /** Returns a signal that aborts at the first Ctrl-C or SIGTERM. A second one ends the process immediately. */
@@ -158,11 +158,8 @@ export const isConfirmed = async (question: string, expected: string): Promise<b
 
 /** Decodes a password and removes its byte order mark and final line break. Throws a usage error if it is not UTF-8. */
 function decodePassword(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
-  } catch {
-    throw usageError('The password is not UTF-8. Save the file as UTF-8, or use a terminal with UTF-8.')
-  }
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes).replace(/\r?\n$/, '')
+  throw usageError('The password is not UTF-8. Save the file as UTF-8, or use a terminal with UTF-8.')
 }
 
 async function askPassword(): Promise<string> {

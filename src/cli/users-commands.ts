@@ -1,6 +1,5 @@
 /** Command `users`. */
 import type { FileHandle } from 'node:fs/promises'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { asSystem } from '../context.ts'
@@ -39,20 +38,6 @@ async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { r
   out.report(lockedAt ? `${id} is locked since ${lockedAt.toISOString()}.` : `${id} is not locked.`)
 }
 
-/** Size of a written chunk of an export, in characters. */
-const CHUNK = 65_536
-
-async function* joinChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
-  let chunk = ''
-  for await (const text of texts) {
-    chunk += text
-    if (chunk.length < CHUNK) continue
-    yield chunk
-    chunk = ''
-  }
-  yield chunk
-}
-
 async function exportUser(userId: string, { reason, out: path, json }: ReasonFlags) {
   const signal = out.interruption()
   const { streamExportAsOperator } = await import('../modules/accounts/export-account.ts')
@@ -65,12 +50,12 @@ async function exportUser(userId: string, { reason, out: path, json }: ReasonFla
     )
   if (path === undefined) {
     out.reportIfUnread('The export is incomplete.')
-    await exportTo((texts) => pipeline(Readable.from(joinChunks(texts)), out.terminal().stdout, { end: false, signal }))
+    await exportTo((texts) => pipeline(texts, out.terminal().stdout, { end: false, signal }))
     return
   }
   let uuid = ''
   const write = async (file: FileHandle) => {
-    uuid = await exportTo((texts) => file.writeFile(joinChunks(texts), { signal }))
+    uuid = await exportTo((texts) => file.writeFile(texts, { signal }))
   }
   const bytes = await out.writeNewFile(path, write, 0o600)
   const id = toId('user', uuid)

@@ -80,7 +80,7 @@ const addSourceOptions = (to: Command) =>
     .option('--registry <address>', 'address of the ERC-7053 registry')
     .option('--gateway <url>', 'IPFS gateway, or the address of an Annal server')
 
-export function addVerifyCommand(program: Command): void {
+export function addVerifyCommands(program: Command): void {
   const verifyCommand = command(program, 'verify', {
     description: 'Verifies the history of an asset with the chain and the file network only.',
     examples: [
@@ -100,9 +100,7 @@ export function addVerifyCommand(program: Command): void {
     .option('--file <path>', 'the file itself, to compare with a proof')
     .option('--json', 'prints the commits with all checks')
     .action(verifySubject)
-}
 
-export function addProofCommand(program: Command): void {
   const proof = command(program, 'proof', {
     description: 'Writes the history of an asset to a file that anyone can verify offline.',
     examples: [

@@ -14,18 +14,16 @@ async function readConfigAndLog() {
 }
 
 /**
- * Calls `work` with the infrastructure of this installation. Uses the embedded database of a running service, or starts it. Does not migrate the
- * database. `load`: loads the modules of `work` before the database starts its stall detection. Throws if the database does not match this version.
+ * Calls `work` with the infrastructure of this installation. Uses the embedded database of a running service, or starts it. Throws if the database
+ * does not match this version.
  */
-export async function withInfrastructure<T>(
-  work: (infrastructure: Infrastructure) => Promise<T>,
-  load: () => Promise<unknown> = async () => {},
-): Promise<T> {
+export async function withInfrastructure<T>(work: (infrastructure: Infrastructure) => Promise<T>): Promise<T> {
   const { config, log } = await readConfigAndLog()
   const { openInfrastructure } = await import('../infrastructure.ts')
   const infrastructure = await openInfrastructure(config, log, { isService: false })
   try {
-    await load()
+    // Loading modules blocks the process, which the stall detection would report.
+    await loadApp()
     infrastructure.database.startStallDetection()
     return await work(infrastructure)
   } finally {
@@ -33,35 +31,29 @@ export async function withInfrastructure<T>(
   }
 }
 
-/**
- * Calls `work` with the connection URL of the database and the data folder. Starts the embedded database if it is not
- * running. Does not check the tables. Throws ConfigError.
- */
-export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string) => Promise<T>): Promise<T> {
-  const { config, log } = await readConfigAndLog()
-  const { dir } = config
-  const { url, directUrl } = config.database
+type Settings = Awaited<ReturnType<typeof readConfigAndLog>>
+
+/** Calls `work` with the connection URL of the database. Starts the embedded database if it is not running. Does not check the tables. */
+export async function withDatabaseUrl<T>(work: (databaseUrl: string, settings: Settings) => Promise<T>): Promise<T> {
+  const settings = await readConfigAndLog()
+  const { url, directUrl } = settings.config.database
   if (directUrl) {
     const { assertOwnSessions } = await import('../db/session-settings.ts')
     await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
-    return work(directUrl, dir)
+    return work(directUrl, settings)
   }
   const { startEmbeddedDatabase } = await import('../keys/vault-identity.ts')
-  const embedded = await startEmbeddedDatabase(dir, log)
+  const embedded = await startEmbeddedDatabase(settings.config.dir, settings.log)
   try {
-    return await work(embedded.url, dir)
+    return await work(embedded.url, settings)
   } finally {
     await embedded.stop()
   }
 }
 
-/**
- * Calls `work` with only the database, which opens faster than the whole infrastructure. Throws the same errors as
- * `withInfrastructure`.
- */
+/** Calls `work` with only the database, which opens faster than the whole infrastructure. */
 export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T>): Promise<T> =>
-  withDatabaseUrl(async (url) => {
-    const { config, log } = await readConfigAndLog()
+  withDatabaseUrl(async (url, { config, log }) => {
     const { assertMigrated } = await import('../db/migrations.ts')
     const { createDatabase } = await import('../db/database.ts')
     await assertMigrated(url)
@@ -74,7 +66,6 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
     }
   })
 
-/** Returns the local URL of a server with this configuration. */
 export function localUrl({ host, port }: { host: string; port: number }): string {
   const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
@@ -95,11 +86,9 @@ export async function withChain<T>(infrastructure: Infrastructure, work: (chain:
 
 const loadApp = () => import('../app.ts')
 
-/** Loads the module `content-credentials`. */
 export const loadContentCredentials = async () =>
   (await (await loadApp()).loadModules(['contentCredentials'])).contentCredentials!
 
-/** Loads the functions of the module `coins`. */
 export const loadCoins = async () => {
   const { coins } = await (await loadApp()).loadModules(['coins'])
   return coins!.loadOperations()
@@ -116,35 +105,25 @@ async function openApp(infrastructure: Infrastructure, coins?: Coins): Promise<A
   })
 }
 
-/** Calls `work` with the context of this installation. Throws the same errors as `withInfrastructure`. */
 export const withApp = <T>(work: (layer: App, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
-  withInfrastructure(async (infrastructure) => work(await openApp(infrastructure), infrastructure), loadApp)
-
-/** Throws WrongChainError. If the chain does not respond, only prints a warning. */
-async function checkChainId({ registry }: OpenChain): Promise<void> {
-  const { WrongChainError } = await import('../chain/registry/registry.ts')
-  await registry.readChainId().catch((error: unknown) => {
-    if (error instanceof WrongChainError) throw error
-    report(red('The chain does not answer. Coins that were received but are not credited yet would be lost.'))
-  })
-}
+  withInfrastructure(async (infrastructure) => work(await openApp(infrastructure), infrastructure))
 
 /**
- * Calls `work` with a context that has all keys and the coins on the chain, which the deletion of an account
- * requires. If the chain does not respond, use cases read the balances from the database. Throws the same errors as
- * `withInfrastructure`. Also throws if the vault lacks keys or the chain is another one.
+ * Calls `work` with a context that has all keys and the coins on the chain, which the deletion of an account requires. If the chain does not
+ * respond, use cases read the balances from the database.
  */
 export const withKeysAndCoins = <T>(work: (layer: App, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
-  withInfrastructure(
-    async (infrastructure) => {
-      const { database, keyRing, config } = infrastructure
-      const { assertKeysHeld, assertKeySharesHeld } = await import('../keys/vault-identity.ts')
-      await assertKeysHeld(database, keyRing, config.dir)
-      await assertKeySharesHeld(database, config.dir)
-      return withChain(infrastructure, async (chain) => {
-        await checkChainId(chain)
-        return work(await openApp(infrastructure, chain.coins), infrastructure)
+  withInfrastructure(async (infrastructure) => {
+    const { database, keyRing, config } = infrastructure
+    const { assertKeysHeld, assertKeySharesHeld } = await import('../keys/vault-identity.ts')
+    const { WrongChainError } = await import('../chain/registry/registry.ts')
+    await assertKeysHeld(database, keyRing, config.dir)
+    await assertKeySharesHeld(database, config.dir)
+    return withChain(infrastructure, async ({ registry, coins }) => {
+      await registry.readChainId().catch((error: unknown) => {
+        if (error instanceof WrongChainError) throw error
+        report(red('The chain does not answer. Coins that were received but are not credited yet would be lost.'))
       })
-    },
-    () => Promise.all([loadApp(), import('../keys/vault-identity.ts')]),
-  )
+      return work(await openApp(infrastructure, coins), infrastructure)
+    })
+  })

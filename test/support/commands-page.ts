@@ -1,6 +1,15 @@
 /** Generates docs/reference/commands.md from the help of the commands. */
 import type { Command } from 'commander'
-import { helpTextOf, leavesOf } from '../../src/cli/command.ts'
+import { helpTextOf } from '../../src/cli/command.ts'
+
+/** Returns all commands except groups, with their full names, such as `keys rotate`. */
+export function leavesOf(parent: Command, prefix = ''): { name: string; command: Command }[] {
+  return parent.commands.flatMap((each) => {
+    const name = `${prefix}${each.name()}`
+    const isGroup = each.commands.length > 0 && helpTextOf(each).examples.length === 0
+    return [...(isGroup ? [] : [{ name, command: each }]), ...leavesOf(each, `${name} `)]
+  })
+}
 
 const escapeTags = (text: string) => text.replace(/<(?=[a-z])/g, '\\<')
 

@@ -123,7 +123,6 @@ export const chainChecks = {
     }
   },
 
-  /** Checks the balances of the relay accounts. */
   async *'relay-accounts'(parts) {
     const { chain, rpc, head } = await connectNode(parts)
     const cost = COMMIT_GAS * BigInt(await rpc.call<string>('eth_gasPrice'))

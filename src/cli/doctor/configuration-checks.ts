@@ -41,7 +41,6 @@ const [LITTLE_MEMORY_BYTES, LITTLE_FREE_MEMORY_BYTES] = [1_000_000_000, 200_000_
 const [NO_SPACE_BYTES, LITTLE_SPACE_BYTES] = [500_000_000, 5_000_000_000]
 const FEW_INODES = 20_000
 
-/** Returns the path, or its nearest parent folder that exists. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
 
 /** Returns the data folder, and its subfolders on other disks. */
@@ -90,11 +89,9 @@ export const configurationChecks = {
       plain.push('AWS_SECRET_ACCESS_KEY')
       ways.push('for AWS use a credentials file: AWS_SHARED_CREDENTIALS_FILE')
     }
-    if (plain.length > 0) {
-      const fix = `Write each secret to a file that only the service can read, and ${ways.join('; ')}.`
-      yield (production ? warning : info)(`Environment variables contain secrets: ${plain.join(', ')}.`, fix)
-    }
-    return plain.length === 0 ? 'No secret is in an environment variable.' : ''
+    if (plain.length === 0) return 'No secret is in an environment variable.'
+    const fix = `Write each secret to a file that only the service can read, and ${ways.join('; ')}.`
+    return (production ? warning : info)(`Environment variables contain secrets: ${plain.join(', ')}.`, fix)
   },
 
   async *embedded({ config }) {
@@ -109,10 +106,7 @@ export const configurationChecks = {
 
   async *'public-url'({ config }) {
     const { production, publicUrl, port, trustedProxies } = await config()
-    if (publicUrl === undefined) {
-      yield info(`PUBLIC_URL is not set: links start with http://localhost:${port}.`)
-      return
-    }
+    if (publicUrl === undefined) return info(`PUBLIC_URL is not set: links start with http://localhost:${port}.`)
     const { protocol, hostname } = new URL(publicUrl)
     if (production && isLoopback(hostname))
       yield failure(`Only this machine can reach PUBLIC_URL (${publicUrl}).`, 'Set it to the address that callers use.')
@@ -127,7 +121,6 @@ export const configurationChecks = {
     return `Links start with ${publicUrl}.`
   },
 
-  /** Finds settings that are unsafe in production. */
   async *exposure({ config, env }) {
     const { production, graphql, emailVerification, store, trustedProxies } = await config()
     const variables = effectiveConfig(env)
@@ -165,7 +158,6 @@ export const configurationChecks = {
     return `${Number.isFinite(limit) ? `Up to ${limit}` : 'Any number of'} files and connections can be open.`
   },
 
-  /** Checks the memory of the container or the machine. */
   async *memory() {
     const limit = process.constrainedMemory()
     const isLimited = limit > 0 && limit < totalmem()
@@ -193,10 +185,8 @@ export const configurationChecks = {
   /** Checks that other users of the machine cannot read files, mails and keys. */
   async *folders({ config }) {
     const { dir } = await config()
-    if (existsSync(dir) && !statSync(dir).isDirectory()) {
-      yield failure(`ANNAL_DIR is ${dir}, which is not a folder.`, 'Set ANNAL_DIR to a folder or a new path.')
-      return
-    }
+    if (existsSync(dir) && !statSync(dir).isDirectory())
+      return failure(`ANNAL_DIR is ${dir}, which is not a folder.`, 'Set ANNAL_DIR to a folder or a new path.')
     const open = await findOpenFolders(dir)
     if (open === undefined) return `${dir} does not exist yet. The first start creates it.`
     for (const path of open) {

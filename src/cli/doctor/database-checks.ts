@@ -109,7 +109,6 @@ export const databaseChecks = {
     return `${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`
   },
 
-  /** Checks that the tables match this version. */
   async *migrations(parts) {
     const url = await parts.openDatabaseUrl()
     await assertOwnSessions(url).catch(() => {
@@ -118,25 +117,20 @@ export const databaseChecks = {
     await assertDatabaseNotLost(url, (await parts.config()).dir)
     await assertMigrated(url)
     const [first] = (await checkTables(await parts.database())).rows
-    if (first) {
-      const fix = '`annal check` lists all problems. docs/reference/check-findings.md describes what to do (T1).'
-      yield failure(`The tables are damaged: ${first.subject} ${first.problem}.`, fix)
-    }
-    return 'The database is up to date.'
+    const fix = '`annal check` lists all problems. docs/reference/check-findings.md describes what to do (T1).'
+    return first
+      ? failure(`The tables are damaged: ${first.subject} ${first.problem}.`, fix)
+      : 'The database is up to date.'
   },
 
-  /** Checks version, durability and connections of the database server. */
   async *'database-server'(parts) {
     const { pool } = (await parts.config()).database
     const server = await findServer(parts)
     const { number, version, mostConnections, connections, isDurable, synchronousCommit, isCompiling, bytes } = server
     if (number < OLDEST_SERVER)
       yield failure(`PostgreSQL ${version} is too old.`, 'Upgrade to 18 with `pg_upgrade` or a dump.')
-    if (!isDurable)
-      yield failure(
-        'fsync or full_page_writes is off: a crash can lose all data.',
-        'Set both to `on`, and restart PostgreSQL.',
-      )
+    const unsynced = 'fsync or full_page_writes is off: a crash can lose all data.'
+    if (!isDurable) yield failure(unsynced, 'Set both to `on`, and restart PostgreSQL.')
     if (synchronousCommit === 'off')
       yield failure('synchronous_commit is off: a crash loses acknowledged payments.', 'Set it to `on`.')
     const used = `${connections} of ${mostConnections} connections`
@@ -154,19 +148,13 @@ export const databaseChecks = {
   async *replication(parts) {
     const { synchronousCommit, waitsForStandbys, standbys, synchronous } = await findServer(parts)
     const see = 'See docs/how-to/fail-over-postgresql.md.'
-    if (!waitsForStandbys && standbys === 0) {
-      yield info('The database has no standby server.', `Ignore this if a managed service replicates it. ${see}`)
-      return
-    }
-    if (!waitsForStandbys) {
-      const finding = 'Replication is asynchronous: a failover loses the latest acknowledged writes.'
-      yield warning(finding, `Set synchronous_standby_names. ${see}`)
-    } else if (['off', 'local'].includes(synchronousCommit))
-      yield warning(
-        `synchronous_commit is ${synchronousCommit}: a failover may lose acknowledged writes.`,
-        'Set it to `on`.',
-      )
-    else if (synchronous === 0)
+    if (!waitsForStandbys && standbys === 0)
+      return info('The database has no standby server.', `Ignore this if a managed service replicates it. ${see}`)
+    const asynchronous = 'Replication is asynchronous: a failover loses the latest acknowledged writes.'
+    if (!waitsForStandbys) return warning(asynchronous, `Set synchronous_standby_names. ${see}`)
+    const finding = `synchronous_commit is ${synchronousCommit}: a failover may lose acknowledged writes.`
+    if (['off', 'local'].includes(synchronousCommit)) return warning(finding, 'Set it to `on`.')
+    if (synchronous === 0)
       yield failure('No synchronous standby is connected: every write waits for one.', `Start one. ${see}`)
     return `Acknowledged writes are on a synchronous standby (synchronous_commit is ${synchronousCommit}).`
   },
@@ -190,8 +178,7 @@ export const databaseChecks = {
     if (!isArchiving) {
       const copies = standbys ? ` It has ${counted(standbys, 'standby', 'standbys')}.` : ''
       const finding = `The database archives no write-ahead log, so the time of the last backup is unknown.${copies}`
-      yield info(finding, 'docs/how-to/back-up-and-restore.md describes how to back up and restore.')
-      return
+      return info(finding, 'docs/how-to/back-up-and-restore.md describes how to back up and restore.')
     }
     const age = now.getTime() - (archivedAt?.getTime() ?? 0)
     const last = archivedAt ? `${formatDuration(age)} ago` : 'never'
@@ -202,7 +189,6 @@ export const databaseChecks = {
     return finding
   },
 
-  /** Checks the commits that are not final yet. */
   async *relay(parts) {
     const fix = 'List them with `annal relay`, fix the reason, then run `annal relay --retry`.'
     yield* diagnoseWaitingWork(parts, 'W1', fix)
@@ -219,11 +205,9 @@ export const databaseChecks = {
     return `${open} commits are on their way to the chain. None is stuck.`
   },
 
-  /** Checks that each role has a live process. */
   async *roles(parts) {
     const processes = await readProcesses(await parts.database())
-    if (processes.length === 0) yield info('No process of this installation runs.')
-    if (processes.length === 0) return
+    if (processes.length === 0) return info('No process of this installation runs.')
     const describe = ({ name, roles, seconds }: (typeof processes)[number]) =>
       `${name} ${roles.join(',')} for ${formatDuration(seconds * 1_000)}`
     const list = processes.map(describe).join('; ')
@@ -235,11 +219,8 @@ export const databaseChecks = {
   },
 
   async *jobs(parts) {
-    yield* diagnoseWaitingWork(
-      parts,
-      'W2',
-      'List them with `annal jobs`, fix the reason, then run `annal jobs --retry`.',
-    )
+    const fix = 'List them with `annal jobs`, fix the reason, then run `annal jobs --retry`.'
+    yield* diagnoseWaitingWork(parts, 'W2', fix)
     const waiting = await (await parts.database()).query(countWaiting)
     for (const { queue, count, next_attempt_at: due } of waiting) {
       const late = Date.now() - due.getTime()
@@ -250,14 +231,12 @@ export const databaseChecks = {
     return `No job failed permanently. ${counted(total, 'job waits', 'jobs wait')}.`
   },
 
-  /** Checks for failing items of batch jobs. */
   async *'batch-jobs'(parts) {
     const fix = 'List them with `annal jobs`. docs/how-to/handle-failed-jobs.md describes what to do.'
     yield* diagnoseWaitingWork(parts, 'W3', fix)
     return 'No item of a batch job fails.'
   },
 
-  /** Checks for withdrawals that wait for coins in the treasury. */
   async *withdrawals(parts) {
     const { countDueWithdrawals } = await loadCoins()
     const [due] = await (await parts.database()).query(countDueWithdrawals)

@@ -1,17 +1,16 @@
 /** Results of the checks of `annal doctor`, and access to the checked parts. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
-import type { ConnectedDatabase } from '../../db/database.ts'
 import { memoizeAsync } from '../../shared/async.ts'
 import type { Log } from '../../shared/log.ts'
+import { counted } from '../terminal.ts'
 
 /** State of a check. `skipped`: the check depends on something that another check reports as missing. */
 export type State = 'ok' | 'info' | 'warning' | 'error' | 'skipped'
 
 export type Diagnosis = { state: State; finding: string; fix?: string }
 
-/** Results of a check. A returned sentence is reported as ok if there is no warning and no error. */
+/** Results of a check, which may return the last one. A returned sentence is reported as ok if there is no warning and no error. */
 export type Diagnoses = AsyncGenerator<Diagnosis, unknown>
 /** Checks by name, in output order. A check may throw SkippedError, and FixableError, which is reported as an error. */
 export type Checks = Record<string, (parts: Parts) => Diagnoses>
@@ -40,27 +39,14 @@ export function formatBytes(amount: number): string {
 /** Formats a duration, such as `3 minutes`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.abs(milliseconds) / 1000
-  const format = (amount: number, unit: string) => `${amount.toFixed(0)} ${unit}${Math.round(amount) === 1 ? '' : 's'}`
   if (seconds < 1) return `${Math.abs(milliseconds).toFixed(0)} ms`
-  if (seconds < 120) return format(seconds, 'second')
-  if (seconds < 7_200) return format(seconds / 60, 'minute')
-  return seconds < 172_800 ? format(seconds / 3_600, 'hour') : format(seconds / 86_400, 'day')
+  if (seconds < 120) return counted(Math.round(seconds), 'second')
+  if (seconds < 7_200) return counted(Math.round(seconds / 60), 'minute')
+  return seconds < 172_800 ? counted(Math.round(seconds / 3_600), 'hour') : counted(Math.round(seconds / 86_400), 'day')
 }
 
 /** Parts of the installation. Each is opened on first use. Nothing is created. */
-export interface Parts {
-  /** Version of this command. */
-  readonly version: string
-  readonly env: NodeJS.ProcessEnv | undefined
-  readConfig(): Promise<Config>
-  /** Returns the configuration. Throws SkippedError if it is invalid. */
-  config(): Promise<Config>
-  /** Returns the direct connection URL of the database. Throws SkippedError if there is no database yet. */
-  openDatabaseUrl(): Promise<string>
-  /** Returns the database client. Throws SkippedError if the database is missing, does not respond, or is not migrated. */
-  database(): Promise<ConnectedDatabase>
-  close(): Promise<void>
-}
+export type Parts = ReturnType<typeof createParts>
 
 const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog }
 
@@ -68,11 +54,13 @@ const skip = (reason: string) => () => {
   throw new SkippedError(reason)
 }
 
-export function createParts(env: NodeJS.ProcessEnv | undefined, version: string): Parts {
+export function createParts(env: NodeJS.ProcessEnv | undefined, version: string) {
   const closings: (() => Promise<unknown>)[] = []
   const readConfig = memoizeAsync(async () => (await import('../../config.ts')).readConfig(env))
+  /** Returns the configuration. Throws SkippedError if it is invalid. */
   const config = () => readConfig().catch(skip('The configuration is invalid.'))
 
+  /** Returns the direct connection URL of the database. Throws SkippedError if there is no database yet. */
   const openDatabaseUrl = memoizeAsync(async () => {
     const { database, dir } = await config()
     if (database.directUrl !== undefined) return database.directUrl
@@ -85,6 +73,7 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
     return server.url
   })
 
+  /** Returns the database client. Throws SkippedError if the database is missing, does not respond, or is not migrated. */
   const database = memoizeAsync(async () => {
     const url = await openDatabaseUrl().catch((error: unknown) => {
       throw error instanceof SkippedError ? error : new SkippedError('The database is not available.')

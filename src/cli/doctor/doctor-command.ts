@@ -24,7 +24,8 @@ async function collect(diagnoses: Diagnoses, into: Diagnosis[]): Promise<void> {
   let step = await diagnoses.next()
   for (; !step.done; step = await diagnoses.next()) into.push(step.value)
   const isFine = into.every(({ state }) => state === 'ok' || state === 'info')
-  if (typeof step.value === 'string' && isFine) into.unshift(ok(step.value))
+  if (typeof step.value === 'object') into.push(step.value as Diagnosis)
+  else if (step.value && isFine) into.unshift(ok(step.value as string))
 }
 
 async function runCheck(name: string, check: Checks[string], parts: Parts): Promise<Line[]> {

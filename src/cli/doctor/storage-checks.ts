@@ -46,8 +46,7 @@ async function* checkKubo(url: string): Diagnoses {
   const { host } = new URL(url)
   if (!(await createKuboContentStore({ url }).isReachable())) {
     const fix = 'Start Kubo, or set IPFS_API_URL to the address of its RPC API (port 5001), not of its gateway.'
-    yield failure(`Kubo does not answer at ${host} (IPFS_API_URL).`, fix)
-    return
+    return failure(`Kubo does not answer at ${host} (IPFS_API_URL).`, fix)
   }
   yield ok('Kubo answers at IPFS_API_URL.')
   const served = await countServed(url)
@@ -68,8 +67,7 @@ async function* checkBucket(parts: Parts, options: S3BucketOptions): Diagnoses {
     const { cause } = error as Error
     const fix = 'Check S3_BUCKET, AWS_REGION, S3_ENDPOINT and the permissions of the credentials below S3_PREFIX.'
     const reason = messageOf(cause instanceof Error ? cause : error)
-    yield failure(`Cannot store files in the bucket ${options.bucket}: ${reason}`, fix)
-    return
+    return failure(`Cannot store files in the bucket ${options.bucket}: ${reason}`, fix)
   }
   await assertOwnStore(parts, ownedBucket(bucket))
   yield ok(`Files can be written, read and deleted in the bucket ${options.bucket}.`)
@@ -107,8 +105,7 @@ export const storageChecks = {
       await assertKeySharesHeld(database, dir)
     } catch (error) {
       const fix = 'Restore the newest backup of ANNAL_DIR/keys as described in docs/how-to/back-up-and-restore.md.'
-      yield failure(messageOf(error), fix)
-      return
+      return failure(messageOf(error), fix)
     }
     const { keys, lost } = await createKeyRotation({
       ...{ database, custody: createCustody({ vault, keyPairs }), keyRing: vault.ring },
@@ -137,16 +134,14 @@ export const storageChecks = {
       identity = findSigningIdentity(contentCredentials, dir)
     } catch (error) {
       if (error instanceof FixableError) throw error
-      yield failure(messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')
-      return
+      return failure(messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')
     }
     if (contentCredentials.certificates === undefined) {
       const fix = 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY. docs/how-to/sign-content-credentials.md describes them.'
       const finding = contentCredentials.mayBeDevelopment
         ? 'Content Credentials are signed with a development certificate, which nobody trusts.'
         : 'Files with Content Credentials are not available: there is no certificate.'
-      yield (production && contentCredentials.mayBeDevelopment ? warning : info)(finding, fix)
-      return
+      return (production && contentCredentials.mayBeDevelopment ? warning : info)(finding, fix)
     }
     const fix = 'Get a new certificate, set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY, and restart the servers.'
     for (const [index, { validFrom, validTo }] of identity!.certificates.entries()) {
@@ -160,7 +155,6 @@ export const storageChecks = {
     }
   },
 
-  /** Checks that files can be read and written. */
   async *files(parts) {
     const { files, dir } = await parts.config()
     if (files.s3) return yield* checkBucket(parts, files.s3)
@@ -176,10 +170,8 @@ export const storageChecks = {
   /** Checks that the mail server accepts mails from the sender over an encrypted connection. */
   async *mail({ config }) {
     const { mail, dir, production } = await config()
-    if (!mail.smtpUrl) {
-      yield info(`Mails are written to files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')
-      return
-    }
+    if (!mail.smtpUrl)
+      return info(`Mails are written to files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')
     const { failure: problem, isEncrypted } = await checkMailServer(mail.smtpUrl, mail.from)
     yield problem ? failure(problem.finding, problem.fix) : ok('The mail server accepts mail.')
     const encryption = URL.canParse(mail.smtpUrl) && diagnoseEncryption(mail.smtpUrl, isEncrypted, production)

@@ -33,13 +33,6 @@ export class RefusedError extends Error {
   }
 }
 
-/** Returns the pause before the next attempt, in seconds. Undefined if there is none. `failures`: previous failures, except rate limits. */
-function pauseAfter({ code, retryAfter = 0 }: RefusedError, failures: number): number | undefined {
-  if (code === THROTTLED.type) return retryAfter || THROTTLED_SECONDS
-  const pause = PAUSES_SECONDS[failures]
-  return pause && Math.max(retryAfter, pause)
-}
-
 /** Repeats a request until it succeeds or fails permanently. Throws the reason of `interrupted` before a new attempt. */
 async function retry<T>(request: () => Promise<T>, interrupted: AbortSignal): Promise<T> {
   for (let failures = 0; ; ) {
@@ -48,11 +41,12 @@ async function retry<T>(request: () => Promise<T>, interrupted: AbortSignal): Pr
       return await request()
     } catch (error) {
       if (!(error instanceof RefusedError) || !retryable.has(error.code)) throw error
-      const seconds = pauseAfter(error, failures)
-      if (seconds === undefined) throw error
-      if (error.code !== THROTTLED.type) failures += 1
+      const { code, message, retryAfter = 0 } = error
+      const isThrottled = code === THROTTLED.type
+      if (!isThrottled && failures === PAUSES_SECONDS.length) throw error
+      const seconds = isThrottled ? retryAfter || THROTTLED_SECONDS : Math.max(retryAfter, PAUSES_SECONDS[failures++]!)
       const time = new Date(Date.now() + seconds * 1_000).toLocaleTimeString()
-      if (seconds >= REPORTED_SECONDS) report(`${error.message} Retrying in ${seconds} seconds, at ${time}.`)
+      if (seconds >= REPORTED_SECONDS) report(`${message} Retrying in ${seconds} seconds, at ${time}.`)
       await delay(seconds * 1_000, undefined, { signal: interrupted }).catch(() => undefined)
     }
   }
