@@ -30,7 +30,6 @@ export function command(parent: Command, name: string, { description, json, ...h
   return added.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}${below}`)
 }
 
-/** Returns a parser for an integer option. */
 export const integer =
   (min: number, max = Infinity) =>
   (text: string): number => {

@@ -9,7 +9,7 @@ import { loadCoins, withDatabase } from './with-infrastructure.ts'
 const LISTED = 100
 
 /** Returns a job's UUID from its public ID or UUID. Throws a usage error. */
-async function jobUuid(given: string): Promise<string> {
+function jobUuid(given: string): string {
   const id = given.toLowerCase()
   const uuid = UUID.test(id) ? id : fromId(id, 'job')?.uuid
   if (uuid === undefined) throw usageError('Expected the ID of a job as `annal jobs` shows it.')
@@ -17,7 +17,7 @@ async function jobUuid(given: string): Promise<string> {
 }
 
 async function readJobs(retry: true | string | undefined) {
-  const job = typeof retry === 'string' ? await jobUuid(retry) : null
+  const job = typeof retry === 'string' ? jobUuid(retry) : null
   const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../jobs/jobs.sql.ts')
   const { findJobFailures, retryJobFailures, withPublicItems } = await import('../jobs/batch-jobs.ts')
   return withDatabase(async (database) => {
@@ -28,9 +28,7 @@ async function readJobs(retry: true | string | undefined) {
       waiting: await database.query(countWaiting),
       failed: await database.query(countDead),
       deadLetters: (await database.query(findDead, { limit: LISTED })).map(({ id, data, nid, ...letter }) => ({
-        id: toId('job', id),
-        ...letter,
-        subject: subjectOf(data, nid),
+        ...{ id: toId('job', id), ...letter, subject: subjectOf(data, nid) },
       })),
       failures: await withPublicItems(database, await database.query(findJobFailures, { limit: LISTED })),
     }

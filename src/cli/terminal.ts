@@ -12,7 +12,6 @@ import { styleText } from 'node:util'
 import { CommanderError } from 'commander'
 import { systemReason } from '../shared/operator-errors.ts'
 
-/** Exit codes. */
 export const [FAILURE, WRONG_USAGE] = [1, 2]
 
 /** Streams, environment and exit code of a command. Tests run commands in their own process with separate streams. */
@@ -29,7 +28,7 @@ export interface Terminal {
   readonly interrupted?: AbortSignal | undefined
 }
 
-/** Returns a stream that writes to an open file completely or fails. Node's own stream reports no error if a full disk accepts only a part. */
+/** Returns a stream that writes to an open file completely or fails. Node's own stream reports no error after a partial write to a full disk. */
 const fileStream = (fd: number): Writable =>
   new Writable({
     write(bytes: Buffer, _encoding, done) {
@@ -42,25 +41,16 @@ const fileStream = (fd: number): Writable =>
     },
   })
 
-function isFile(fd: number): boolean {
-  try {
-    return fstatSync(fd).isFile()
-  } catch {
-    return false
-  }
-}
-
 const processTerminal: Terminal = {
   env: undefined,
   stdin: process.stdin,
-  stdout: isFile(process.stdout.fd) ? fileStream(process.stdout.fd) : process.stdout,
+  stdout: fstatSync(1).isFile() ? fileStream(1) : process.stdout,
   stderr: process.stderr,
   exitCode: 0,
 }
 
 const storage = new AsyncLocalStorage<Terminal>()
 
-/** Returns the terminal of the running command. */
 export const terminal = (): Terminal => storage.getStore() ?? processTerminal
 
 export const runAtTerminal = <T>(given: Terminal, work: () => Promise<T>): Promise<T> => storage.run(given, work)
@@ -73,7 +63,6 @@ export const usageError = (message: string) => new CommanderError(WRONG_USAGE, '
 
 export const print = (text: string): void => void terminal().stdout.write(`${text}\n`)
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
-/** Writes a message to stderr. */
 export const report = (text: string): void => void terminal().stderr.write(`${text}\n`)
 
 /** Sets the message that is printed if the following output cannot be written. */
@@ -97,7 +86,6 @@ function formatCell(cell: unknown): string {
   return cell !== null && typeof cell === 'object' ? JSON.stringify(cell) : String(cell ?? '-')
 }
 
-/** Prints rows with aligned columns. */
 export function printRows(rows: readonly (readonly unknown[])[]): void {
   const texts = rows.map((row) => row.map(formatCell))
   const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]!.length)))
@@ -119,7 +107,6 @@ export function printTable<Row extends object>(rows: readonly Row[], ...columns:
 /** Returns a number with its noun, such as `2 jobs`. */
 export const counted = (count: number, noun: string, nouns = `${noun}s`) => `${count} ${count === 1 ? noun : nouns}`
 
-/** The user interrupted the command. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
   override readonly message = 'Interrupted.'

@@ -64,21 +64,16 @@ async function exportUser(userId: string, { reason, out: path, json }: ReasonFla
 }
 
 function printLosses({ id, username, email, ...lost }: DeletionPreview, currency: string) {
-  out.printRows([
-    ['account', `${id} (${username}, ${email})`],
-    ['balance', `${lost.num} ${currency} and ${lost.points} points: lost, including later deposits`],
-    ['tokens', `${lost.tokens} at the address: lost`],
-    [
-      'assets',
-      `${out.counted(lost.assets, 'asset')}: deleted with files that nobody else registered; commits stay on the chain`,
-    ],
-    ['open orders', `${out.counted(lost.openOrders, 'order')}: canceled`],
-    [
-      'withdrawals',
-      `${lost.withdrawals} in progress with ${lost.withdrawn} ${currency}: completed, but a returned amount is lost`,
-    ],
-    ['apps for sale', `${out.counted(lost.networkApps, 'app')}: deactivated`],
-  ])
+  const losses = {
+    account: `${id} (${username}, ${email})`,
+    balance: `${lost.num} ${currency} and ${lost.points} points: lost, including later deposits`,
+    tokens: `${lost.tokens} at the address: lost`,
+    assets: `${out.counted(lost.assets, 'asset')}: deleted with unshared files; commits stay on the chain`,
+    'open orders': `${out.counted(lost.openOrders, 'order')}: canceled`,
+    withdrawals: `${lost.withdrawals} (${lost.withdrawn} ${currency}): completed, but a returned amount is lost`,
+    'apps for sale': `${out.counted(lost.networkApps, 'app')}: deactivated`,
+  }
+  out.printRows(Object.entries(losses))
 }
 
 async function deleteUser(user: string, { reason, yes, json }: ReasonFlags) {

@@ -18,7 +18,6 @@ interface LocalSources {
   treesOf(nid: string): FileSource['block']
 }
 
-/** Calls `work` with the chain and the files of this installation. */
 async function withLocalSources<T>(work: (sources: LocalSources) => Promise<T>): Promise<T> {
   const { recordersOf } = await import('../chain/create-chain.ts')
   const { filesOf, findRegistry, nodeOf, treeReader } = await import('../modules/commits/verify-history.ts')
@@ -54,21 +53,18 @@ async function verifySubject(subject: string, flags: VerifyFlags & { json?: true
   report(colors[verification.verdict](verdict))
 }
 
-async function writeProofFile(
-  subject: string,
-  { rpc, registry, gateway, out, json }: VerifyFlags & Flags<never, 'out' | 'gateway'>,
-) {
+async function writeProofFile(subject: string, flags: VerifyFlags & Flags<never, 'out'>) {
   const nid = canonicalNid(subject)
   if (nid === undefined) throw usageError('Expected a nid, which is a CID such as bafkrei….')
   const { connectSources } = await import('../../packages/verify/src/main.ts')
   const { writeProof } = await import('../../packages/verify/src/write-proof.ts')
-  const sources = connectSources({ rpc, registry, gateway })
-  const path = out ?? `${nid}.car`
+  const { out: path = `${nid}.car`, json } = flags
+  const sources = connectSources(flags)
   const bytes = await writeNewFile(path, (file) => {
-    const write = ({ nodes, registry }: Pick<LocalSources, 'nodes' | 'registry'>, readTree: FileSource['block']) =>
-      file.writeFile(writeProof({ nid, node: nodes[0], registry, readTree }))
-    if (sources) return write({ nodes: [sources.nodes[0]], registry: sources.registry }, sources.files.block)
-    return withLocalSources((local) => write(local, local.treesOf(nid)))
+    const write = (node: ChainNode, registry: string, readTree: FileSource['block']) =>
+      file.writeFile(writeProof({ nid, node, registry, readTree }))
+    if (sources) return write(sources.nodes[0], sources.registry, sources.files.block)
+    return withLocalSources(({ nodes, registry, treesOf }) => write(nodes[0], registry, treesOf(nid)))
   })
   if (json) printJson({ nid, path, bytes })
   else report(green(`Wrote ${path} (${bytes} bytes). Verify it anywhere: annal verify ${path}`))

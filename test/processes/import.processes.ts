@@ -99,7 +99,7 @@ describe('annal import', () => {
     expect(asset).toMatchObject({ public_access: true, nit_commit_custom: { license: 'CC' } })
 
     const shown = await annal(user, csv)
-    expect(shown.stdout).toMatch(/^row +file +code +reason\n4 +\S+9\.jpg +not_sent +The file does not exist\.$/m)
+    expect(shown.stdout).toMatch(/^row +path +code +message\n4 +\S+9\.jpg +not_sent +The file does not exist\.$/m)
     expect(shown.stderr).toContain('7 rows: 1 existing, 6 failed.')
     expect(await ownedBy(user)).toBe(1)
   })

@@ -25,11 +25,7 @@ import {
 const RPC_MS = 5_000
 const OLD_BLOCK_MS = 300_000
 
-interface Block {
-  number: string
-  timestamp: string
-  baseFeePerGas?: string
-}
+type Block = { number: string; timestamp: string; baseFeePerGas?: string }
 
 const readHead = (rpc: Rpc) => rpc.call<Block>('eth_getBlockByNumber', 'latest', false)
 

@@ -31,13 +31,9 @@ function isSecret(value: string): boolean {
 
 /** Shortest prefix of a plausible network of proxies: that of the private network fc00::/7. */
 const SHORTEST_PREFIX = 7
-
 const TESTED_NODE = 24
-
 const FEW_FILES = 4_096
-
 const [LITTLE_MEMORY_BYTES, LITTLE_FREE_MEMORY_BYTES] = [1_000_000_000, 200_000_000]
-
 const [NO_SPACE_BYTES, LITTLE_SPACE_BYTES] = [500_000_000, 5_000_000_000]
 const FEW_INODES = 20_000
 

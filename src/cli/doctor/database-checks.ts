@@ -26,7 +26,6 @@ import {
 
 const OLDEST_SERVER = 180_000
 
-/** Returns version, load, durability, replication and log archiving of the database server. */
 const readServer = statement(
   'doctor_server',
   {
@@ -62,9 +61,7 @@ const findServer = async (parts: Parts) => (await (await parts.database()).query
 const readClock = statement('doctor_clock', { columns: { now: timestamp } }, 'select clock_timestamp() as now')
 /** Signed links and Kubo's garbage collection fail above the second difference. */
 const [SKEW_WARNING_MS, SKEW_FAILURE_MS] = [1_000, 300_000]
-
 const OLD_ARCHIVE_MS = 86_400_000
-
 const OVERDUE_MS = 10 * 60_000
 const CHECK_SERVER = 'Check whether a server runs, and read its log.'
 

@@ -29,14 +29,12 @@ export const messageOf = (error: unknown) => (error instanceof Error ? error.mes
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
-/** Formats a number of bytes, such as `1.5 GB`. */
 export function formatBytes(amount: number): string {
   const power = amount < 1 ? 0 : Math.min(Math.floor(Math.log10(amount) / 3), UNITS.length - 1)
   const value = amount / 1000 ** power
   return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${UNITS[power]}`
 }
 
-/** Formats a duration, such as `3 minutes`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.abs(milliseconds) / 1000
   if (seconds < 1) return `${Math.abs(milliseconds).toFixed(0)} ms`

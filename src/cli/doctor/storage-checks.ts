@@ -58,7 +58,6 @@ async function* checkKubo(url: string): Diagnoses {
   if (await keepsUnsynced(url)) yield warning(unsynced, `Set "sync" to true in Datastore.Spec, and restart it. ${see}`)
 }
 
-/** Writes, reads and deletes an object in the bucket. */
 async function* checkBucket(parts: Parts, options: S3BucketOptions): Diagnoses {
   const bucket = createS3Bucket(options)
   try {

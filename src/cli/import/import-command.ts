@@ -15,16 +15,10 @@ type ImportFlags = Flags<never, 'files' | 'url' | 'tokenFile'> & { concurrency: 
 
 /** States of a row. `existing`: the account registered the file before, so it costs nothing. `pending`: not registered yet. */
 const states = ['registered', 'existing', 'failed', 'pending'] as const
+type State = (typeof states)[number]
 
 /** Result of a row. `nid` of a registered or existing file. `code` and `message` of a failed one. */
-interface Outcome {
-  row: number
-  path: string
-  state: (typeof states)[number]
-  nid?: string
-  code?: string
-  message?: string
-}
+type Outcome = { row: number; path: string; state: State; nid?: string; code?: string; message?: string }
 
 const MAX_CONCURRENCY = 32
 
@@ -41,10 +35,7 @@ async function readToken(file: string | undefined): Promise<string> {
 }
 
 async function readUrl(url: string | undefined): Promise<string> {
-  if (url === undefined) {
-    const { readConfig } = await import('../../config.ts')
-    return localUrl(readConfig(out.terminal().env))
-  }
+  if (url === undefined) return localUrl((await import('../../config.ts')).readConfig(out.terminal().env))
   const { protocol, username } = URL.parse(url) ?? {}
   if ((protocol === 'http:' || protocol === 'https:') && !username) return url
   throw out.usageError('--url must be an address such as https://annal.example.org.')
@@ -59,33 +50,29 @@ function costOf({ each, available }: ImportQuote, rows: readonly ImportRow[]) {
 
 const outcome = (
   { row, path }: Pick<ImportRow, 'row' | 'path'>,
-  state: Outcome['state'],
+  state: State,
   facts: Pick<Outcome, 'nid' | 'code' | 'message'> = {},
 ): Outcome => ({ row, path, state, ...facts })
 
+const { DUPLICATE_ASSET, INTERNAL, PARSE_ERROR, PAYLOAD_TOO_LARGE, VALIDATION_FAILED } = statuses
+const rowStatuses = [DUPLICATE_ASSET, INTERNAL, PARSE_ERROR, PAYLOAD_TOO_LARGE, VALIDATION_FAILED]
 /** Errors that affect a single row. All other errors stop the import. */
-const rowErrors = new Set<string>([
-  ...(['DUPLICATE_ASSET', 'INTERNAL', 'PARSE_ERROR', 'PAYLOAD_TOO_LARGE', 'VALIDATION_FAILED'] as const).map(
-    (code) => statuses[code].type,
-  ),
-  ...['damaged', 'not_sent'],
-])
+const rowErrors = new Set<string>(['damaged', 'not_sent', ...rowStatuses.map(({ type }) => type)])
 
-/** Registers a file. Throws the errors that stop the import. */
+/** Registers a file. Throws errors that stop the import. */
 async function register(row: ImportRow, server: ImportServer, maxCost: string, key: string): Promise<Outcome> {
   try {
     return outcome(row, 'registered', { nid: await server.register(row, maxCost, key) })
   } catch (error) {
     if (!(error instanceof RefusedError && rowErrors.has(error.code))) throw error
     // An interrupted import may have registered the file without receiving the response.
-    const isDuplicate = error.code === statuses.DUPLICATE_ASSET.type
+    const isDuplicate = error.code === DUPLICATE_ASSET.type
     const nid = isDuplicate ? await server.findRegistered(row.sha256) : undefined
     const { code, message } = error
     return nid === undefined ? outcome(row, 'failed', { code, message }) : outcome(row, 'existing', { nid })
   }
 }
 
-/** Validates the metadata of a row on the server, without sending the file. Throws RefusedError. */
 async function validate(row: ImportRow, server: ImportServer): Promise<Outcome> {
   const problem = Object.keys(row.fields).length ? await server.validate(row) : undefined
   return problem ? outcome(row, 'failed', problem) : outcome(row, 'pending')
@@ -154,12 +141,9 @@ async function runImport(source: string, { concurrency, limit, dryRun, ...flags 
 type Report = Awaited<ReturnType<typeof runImport>>
 
 function printReport({ account, cost, stopped, rows }: Report, isDryRun: boolean) {
-  const count = (wanted: Outcome['state']) => rows.filter(({ state }) => state === wanted).length
+  const count = (wanted: State) => rows.filter(({ state }) => state === wanted).length
   const failures = rows.filter(({ state }) => state === 'failed')
-  if (failures.length) {
-    const cells = failures.map(({ row, path, code, message }) => [row, path, code, message])
-    out.printRows([['row', 'file', 'code', 'reason'], ...cells])
-  }
+  if (failures.length) out.printTable(failures, 'row', 'path', 'code', 'message')
   if (isDryRun) out.report(`Cost: ${cost.total}. Balance of ${account}: ${cost.available}.`)
   const counts = states.filter((state) => count(state) > 0).map((state) => `${count(state)} ${state}`)
   out.report(`${out.counted(rows.length, 'row')}${counts.length ? `: ${counts.join(', ')}` : ''}.`)

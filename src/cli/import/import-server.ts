@@ -70,7 +70,6 @@ async function* readUnchanged({ file, size, sha256 }: ImportRow): AsyncGenerator
   throw new RefusedError('not_sent', 'The file changed or disappeared during the import. Run the same command again.')
 }
 
-/** Quotes a name of a form as browsers do. */
 const quoted = (name: string) => `"${name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')}"`
 
 /**
@@ -103,7 +102,6 @@ type Problem = { type: string; field: string | null; message: string }
 type Quote = { total_cost: string; available: string; errors: Problem[] }
 type Asset = { id: string; proof_hash: string }
 
-/** Returns the body of a successful response. Throws RefusedError. */
 async function readResponse<Body>(response: Response): Promise<Body> {
   type ResponseBody = Body & { error?: { type?: string; message?: string } }
   const body = (await response.json().catch(() => undefined)) as ResponseBody | undefined
@@ -166,7 +164,6 @@ export function createImportServer(address: string, token: string, interrupted: 
       return found
     },
 
-    /** Returns the nid of the account's asset with this SHA-256. */
     findRegistered: async (sha256: string) => (await readAssets(`limit=1&proof_hash=${sha256}`)).results[0]?.id,
 
     /** Validates the metadata of a row. Returns the first problem, or undefined. */
@@ -182,10 +179,7 @@ export function createImportServer(address: string, token: string, interrupted: 
       const createInit = () => uploadOf(row, { ...row.fields, max_cost: maxCost }, idempotencyKey)
       const { id, proof_hash: hash } = await request<Asset>('assets/', createInit, UPLOAD_MS)
       if (hash === row.sha256) return id
-      throw new RefusedError(
-        'damaged',
-        `The file was registered as ${id}, but its bytes differ from those of the file.`,
-      )
+      throw new RefusedError('damaged', `The registered file ${id} has other bytes than the sent file.`)
     },
   }
 }

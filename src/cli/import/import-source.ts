@@ -11,11 +11,9 @@ import { usageError } from '../terminal.ts'
 export interface SourceRow {
   /** Row of the list including the header, or position in the sorted folder, from 1. */
   row: number
-  /** Path as written in the source. */
   path: string
   /** Metadata by field name of the REST API. */
   fields: Record<string, string>
-  /** Reason why the file cannot be registered. */
   problem?: string
 }
 
