@@ -7,12 +7,11 @@ import { limitsWith } from './shared/limits.ts'
 import { ConfigError } from './shared/operator-errors.ts'
 import type { Role } from './shared/process.ts'
 
-/** Returns the value of a variable, or the content of its file. Throws an Error that describes a problem with it. */
-function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): string | undefined {
-  const own = env[name] || undefined
-  const file = mayBeFile ? env[`${name}_FILE`] : undefined
-  if (!file) return own
-  if (own) throw new Error(`Set either ${name} or ${name}_FILE.`)
+/** Returns the value of a variable, or the content of its file. Throws an Error that describes a problem with the value. */
+function textOf(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const file = secretNames.has(name) ? env[`${name}_FILE`] : undefined
+  if (!file) return env[name] || undefined
+  if (env[name]) throw new Error(`Set either ${name} or ${name}_FILE.`)
   let text: string
   try {
     text = readFileSync(file, 'utf8').trim()
@@ -23,24 +22,20 @@ function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): strin
   return text
 }
 
-const assertNone = (problems: string[]) => {
-  if (problems.length) throw new ConfigError(problems)
-}
-
 /** Parses all environment variables. Throws ConfigError with all problems. */
 function read(env: NodeJS.ProcessEnv): Values {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(variables)) {
     try {
-      const parsed = schema.safeParse(textOf(name, secretNames.has(name), env))
-      if (parsed.success) values[name] = parsed.data
-      else problems.push(`${name}: ${parsed.error.issues.map((issue) => issue.message).join(' ')}`)
+      const { data, error } = schema.safeParse(textOf(name, env))
+      values[name] = data
+      if (error) problems.push(`${name}: ${error.issues.map(({ message }) => message).join(' ')}`)
     } catch (error) {
       problems.push(`${name}: ${(error as Error).message}`)
     }
   }
-  assertNone(problems)
+  if (problems.length) throw new ConfigError(problems)
   return values as Values
 }
 
@@ -54,7 +49,6 @@ const embeddedPartsOf = (values: Values): string[] =>
     !values.SMTP_URL && 'mail (set SMTP_URL and MAIL_FROM)',
   ].filter((part) => part !== false)
 
-/** Returns the problems of combinations of variables. */
 function findContradictions(values: Values): string[] {
   const production = values.NODE_ENV === 'production'
   const embedded = embeddedPartsOf(values).join(', ')
@@ -62,6 +56,9 @@ function findContradictions(values: Values): string[] {
   const sharesPort = values.HEALTH_PORT && values.HEALTH_PORT === values.PORT && values.ROLES.includes('http')
   const treasuryRelays = values.CHAIN_TREASURY_KEY && values.CHAIN_RELAY_KEYS?.includes(values.CHAIN_TREASURY_KEY)
   const hasPublicHost = host?.includes('.') && !/(^|\.)localhost$/i.test(host)
+  const hasUnusedOnly = values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS
+  const hasHalfIdentity = (values.C2PA_CERTIFICATES === undefined) !== (values.C2PA_PRIVATE_KEY === undefined)
+  const unsafe = `Embedded parts are not allowed in production: ${embedded}. ANNAL_EMBEDDED=true allows them.`
   const problems: [applies: unknown, problem: string][] = [
     [sharesPort, 'HEALTH_PORT and PORT are the same: probes need their own port.'],
     [values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS, 'CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL.'],
@@ -69,34 +66,13 @@ function findContradictions(values: Values): string[] {
     [values.S3_ENDPOINT && !values.S3_BUCKET, 'S3_BUCKET is needed with S3_ENDPOINT.'],
     [values.DATABASE_DIRECT_URL && !values.DATABASE_URL, 'DATABASE_URL is needed with DATABASE_DIRECT_URL.'],
     [treasuryRelays, 'CHAIN_TREASURY_KEY is one of CHAIN_RELAY_KEYS: coins of users would pay for commits.'],
-    [
-      values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS,
-      'GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY.',
-    ],
-    [
-      (values.C2PA_CERTIFICATES === undefined) !== (values.C2PA_PRIVATE_KEY === undefined),
-      'C2PA_CERTIFICATES and C2PA_PRIVATE_KEY are needed together.',
-    ],
-    [
-      production && embedded && !values.ANNAL_EMBEDDED,
-      `Embedded parts are not allowed in production: ${embedded}. ANNAL_EMBEDDED=true allows them.`,
-    ],
+    [hasUnusedOnly, 'GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY.'],
+    [hasHalfIdentity, 'C2PA_CERTIFICATES and C2PA_PRIVATE_KEY are needed together.'],
+    [production && embedded && !values.ANNAL_EMBEDDED, unsafe],
     [production && !values.PUBLIC_URL, 'PUBLIC_URL is needed in production: links and commits contain it.'],
     [production && !hasPublicHost, 'MAIL_FROM is needed in production, such as Annal <no-reply@example.org>.'],
   ]
   return problems.flatMap(([applies, problem]) => (applies ? [problem] : []))
-}
-
-/** Retention periods, in days. */
-const retention = { eventDays: 90, idempotencyKeyDays: 7, sessionIdleDays: 365 }
-
-/** Seconds that unused blocks stay in the file store. */
-const GARBAGE_GRACE_SECONDS = 3_600
-
-/** Returns the options of tracing, or undefined if tracing is disabled. */
-function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_TRACES_SAMPLER_ARG: share }: Values) {
-  if (base === undefined) return undefined
-  return { url: `${base.replace(/\/+$/, '')}/v1/traces`, share, exportEvery: 5_000 }
 }
 
 /** Returns the environment, completed by the file `.env` if there is one. */
@@ -114,7 +90,8 @@ export function readConfig(
 ) {
   const values = read({ ...env, ...overrides })
   const production = values.NODE_ENV === 'production'
-  assertNone(findContradictions(values))
+  const problems = findContradictions(values)
+  if (problems.length) throw new ConfigError(problems)
   return Object.freeze({
     production,
     embeddedParts: embeddedPartsOf(values),
@@ -123,7 +100,13 @@ export function readConfig(
     healthPort: values.HEALTH_PORT,
     roles: new Set<Role>(values.ROLES),
     shutdownDelayMs: values.SHUTDOWN_DELAY_SECONDS * 1_000,
-    tracing: tracingOf(values),
+    tracing:
+      values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : {
+            url: `${values.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '')}/v1/traces`,
+            ...{ share: values.OTEL_TRACES_SAMPLER_ARG, exportEvery: 5_000 },
+          },
     metrics: {
       isOn: values.METRICS_TOKEN !== undefined || values.HEALTH_PORT !== undefined,
       token: values.METRICS_TOKEN,
@@ -164,7 +147,7 @@ export function readConfig(
         endpoint: values.S3_ENDPOINT,
         isPathStyle: values.S3_ENDPOINT !== undefined,
       },
-      garbageGraceSeconds: GARBAGE_GRACE_SECONDS,
+      garbageGraceSeconds: 3_600,
     },
     contentCredentials: {
       certificates: values.C2PA_CERTIFICATES && resolve(values.C2PA_CERTIFICATES),
@@ -173,10 +156,7 @@ export function readConfig(
       timestampUrl: values.C2PA_TIMESTAMP_URL,
       trustList: values.C2PA_TRUST_LIST && resolve(values.C2PA_TRUST_LIST),
     },
-    keys: {
-      key: values.KEY_ENCRYPTION_KEY,
-      previousKeys: values.KEY_ENCRYPTION_KEY_PREVIOUS,
-    },
+    keys: { key: values.KEY_ENCRYPTION_KEY, previousKeys: values.KEY_ENCRYPTION_KEY_PREVIOUS },
     money: {
       assetUpdateFee: values.ASSET_UPDATE_FEE,
       /** Gas fee of a commit, in currency units. With GAS_FEE=auto, this is the initial gas fee. */
@@ -192,7 +172,7 @@ export function readConfig(
       platformShare: values.PLATFORM_SHARE,
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
     },
-    retention,
+    retention: { eventDays: 90, idempotencyKeyDays: 7, sessionIdleDays: 365 },
     withdrawals: {
       withdrawalsPerDay: values.WITHDRAWALS_PER_DAY,
       withdrawalCoolingSeconds: values.WITHDRAWAL_COOLING_HOURS * 3_600,
@@ -213,7 +193,6 @@ export function readConfig(
   })
 }
 
-/** Returns the default of a variable as text, or undefined. */
 const defaultOf = (schema: z.ZodType): string | undefined => {
   const { data } = schema.safeParse(undefined)
   return data === undefined || String(data) === '' ? undefined : String(data)
@@ -225,47 +204,34 @@ export const describeConfig = () =>
     ...{ name, doc: docs[name as Name], isSecret: secretNames.has(name), default: defaultOf(schema) },
   }))
 
-/** Returns the access token that `annal import` sends to a server. It is not part of the configuration of a service. */
-export const readAccessToken = (env: NodeJS.ProcessEnv = environment()): string | undefined => env.ANNAL_TOKEN
-
 /** Returns the secrets that are set in the environment instead of in a file. */
 export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): { name: string; value: string }[] =>
   [...secretNames].flatMap((name) => (env[name] ? [{ name, value: env[name] }] : []))
 
-/** Returns whether the AWS secret key is set in the environment. */
-export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boolean => Boolean(env.AWS_SECRET_ACCESS_KEY)
+/** Returns a variable that is not part of the configuration of a service. */
+export const readOther = (name: 'ANNAL_TOKEN' | 'AWS_SECRET_ACCESS_KEY', env: NodeJS.ProcessEnv = environment()) =>
+  env[name] || undefined
 
+const SINGLE_PROCESS =
+  'WEB_CONCURRENCY is not supported: Annal is one process. Start several processes behind a load balancer instead (docs/how-to/scale-out.md).'
 /** Environment variables of command-line tools. */
 const ofTools = ['ANNAL_TOKEN', 'ANNAL_URL', 'ANNAL_API_KEY']
-const prefixOf = (name: string) => name.slice(0, name.indexOf('_') + 1)
-
-/** Returns prefixes that several variables of Annal have. Excludes OTEL_, because Annal does not read all of them. */
-function ownPrefixes(): string[] {
-  const prefixes = Object.keys(variables).map(prefixOf).sort()
-  const shared = prefixes.filter((prefix, at) => prefix !== '' && prefix === prefixes[at - 1])
-  return [...new Set([...shared, 'SMTP_'])].filter((prefix) => prefix !== 'OTEL_')
-}
+/** Prefixes of variables of Annal. OTEL_ is not one, because Annal does not read all of them. */
+const OWN_PREFIX = /^(ANNAL|C2PA|CHAIN|DATABASE|GRAPHQL|KEY|S3|SMTP|WITHDRAWALS?)_/
 
 /** Returns whether Kubernetes sets the variable for a service whose name starts like a variable of Annal. */
 const isOfKubernetes = (name: string) => /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/.test(name)
 
 /** Returns a sentence for each variable that looks like a variable of Annal but has no effect. */
 export function findUnread(env: NodeJS.ProcessEnv = environment()): string[] {
-  const prefixes = ownPrefixes()
-  const secrets = describeConfig().flatMap(({ name, isSecret }) => (isSecret ? [`${name}_FILE`] : []))
-  const known = new Set([...Object.keys(variables), ...secrets, ...ofTools])
+  const known = new Set([...Object.keys(variables), ...[...secretNames].map((name) => `${name}_FILE`), ...ofTools])
   return Object.keys(env).flatMap((name) => {
     if (!env[name] || known.has(name) || isOfKubernetes(name)) return []
-    if (name === 'WEB_CONCURRENCY')
-      return env[name] === '1'
-        ? []
-        : [
-            'WEB_CONCURRENCY is not supported: Annal is one process. Start several processes behind a load balancer instead (docs/how-to/scale-out.md).',
-          ]
+    if (name === 'WEB_CONCURRENCY') return env[name] === '1' ? [] : [SINGLE_PROCESS]
     const whole = name.replace(/_FILE$/, '')
     if (whole !== name && whole in variables)
       return [`${name} has no effect: ${whole} is not a secret and cannot be read from a file.`]
-    return prefixes.includes(prefixOf(name)) ? [`${name} is not a variable of Annal and has no effect.`] : []
+    return OWN_PREFIX.test(name) ? [`${name} is not a variable of Annal and has no effect.`] : []
   })
 }
 

@@ -7,11 +7,7 @@ import { roles } from '../shared/process.ts'
 
 const matching = (pattern: RegExp, error: string) => z.string().regex(pattern, error)
 const decimal = matching(AMOUNT, 'Expected a decimal number such as 0.1.')
-const flag = z.stringbool({
-  truthy: ['true', '1', 'yes', 'on'],
-  falsy: ['false', '0', 'no', 'off'],
-  error: 'Expected true or false.',
-})
+const flag = z.stringbool('Expected true or false.')
 const whole = (min: number, max: number) =>
   z
     .string()
@@ -20,15 +16,13 @@ const whole = (min: number, max: number) =>
 const port = whole(0, 65_535)
 const count = whole(1, 999_999_999)
 const share = matching(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, such as 0.1.').transform(Number)
-/** Some chain IDs exceed 32 bits. */
-const chainId = whole(1, Number.MAX_SAFE_INTEGER)
 const address = matching(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
-/** Values separated by commas. */
 const list = <Item extends z.ZodType<unknown, string>>(item: Item) =>
   z
     .string()
     .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
     .pipe(z.array(item))
+const nodeUrl = z.url({ protocol: /^(https?|ipc)$/, error: 'Expected an http:, https: or ipc: URL.' })
 const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
 /** Returns whether a path can be appended to a URL. True for an invalid URL, which has its own error. */
 const isBare = (text: string) => {
@@ -44,16 +38,15 @@ const privateKey = matching(/^(0x)?[0-9a-f]{64}$/i, 'Expected 64 hex digits.')
   .transform((key) => key.toLowerCase().replace(/^0x/, ''))
   .refine(isPrivateKey, 'Expected a private key of secp256k1, which is above 0 and below its order.')
   .transform((digits) => `0x${digits}`)
-const relayKeys = list(privateKey).refine(
-  (keys) => new Set(keys).size === keys.length,
-  'The list contains a key twice.',
-)
+const isUnique = (keys: string[]) => new Set(keys).size === keys.length
+const relayKeys = list(privateKey).refine(isUnique, 'The list contains a key twice.')
 const mailbox = /^(?:[^<>@]*<([^<>@\s]+@([^<>@\s]+))>|([^<>@\s]+@([^<>@\s]+)))$/
 /** Returns the host of a sender such as `Annal <no-reply@example.org>`, or undefined if it is invalid. */
 export const hostOf = (sender: string) => {
   const match = mailbox.exec(sender.trim())
   return match?.[2] ?? match?.[4]
 }
+const sender = z.string().refine(hostOf, 'Expected an address such as Annal <no-reply@example.org>.')
 const someRoles = `Expected some of ${roles.join(', ')}, separated by commas.`
 const roleList = list(z.enum(roles, someRoles)).refine((names) => names.length > 0, someRoles)
 
@@ -74,7 +67,6 @@ const databaseUrl = z
     isDatabaseUrl,
     'Expected postgresql://user:password@host:5432/name with one host. In a password, write / ? # @ : and , as %2F %3F %23 %40 %3A and %2C.',
   )
-/** Maxima of limits, as `name=maximum` pairs separated by commas. */
 const limitOverrides = z.string().superRefine((text, context) => {
   try {
     limitsWith(text)
@@ -84,6 +76,8 @@ const limitOverrides = z.string().superRefine((text, context) => {
 })
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'Expected addresses and CIDRs.')
 
+const secret = <T extends z.ZodType>(schema: T) => schema.meta({ isSecret: true })
+
 /** Schemas of the variables. Each variable also needs a description in `docs`. */
 export const variables = {
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
@@ -91,23 +85,23 @@ export const variables = {
   HOST: z.string().default('localhost'),
   HEALTH_PORT: port.optional(),
   ROLES: roleList.prefault(roles.join(',')),
-  METRICS_TOKEN: matching(/^[\x21-\x7e]{16,}$/, 'Expected at least 16 characters, without spaces.').optional(),
+  METRICS_TOKEN: secret(matching(/^[\x21-\x7e]{16,}$/, 'Expected at least 16 characters, without spaces.').optional()),
   SHUTDOWN_DELAY_SECONDS: whole(0, 60).prefault('0'),
   PUBLIC_URL: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
   ANNAL_DIR: z.string().default('.annal'),
   ANNAL_EMBEDDED: flag.default(false),
-  DATABASE_URL: databaseUrl.optional(),
-  DATABASE_DIRECT_URL: databaseUrl.optional(),
+  DATABASE_URL: secret(databaseUrl.optional()),
+  DATABASE_DIRECT_URL: secret(databaseUrl.optional()),
   DATABASE_POOL: count.prefault('10'),
   ANNAL_EMBEDDED_DEPOSITS: flag.default(false),
-  CHAIN_RPC_URL: z.url({ protocol: /^(https?|ipc)$/, error: 'Expected an http:, https: or ipc: URL.' }).optional(),
-  CHAIN_ID: chainId.optional(),
+  CHAIN_RPC_URL: secret(nodeUrl.optional()),
+  CHAIN_ID: whole(1, Number.MAX_SAFE_INTEGER).optional(),
   CHAIN_REGISTRY_ADDRESS: address.optional(),
   CHAIN_DEPLOY_REGISTRY: flag.default(false),
   CHAIN_REGISTRY_BLOCK: whole(0, 2_147_483_647).optional(),
-  CHAIN_RELAY_KEYS: relayKeys.optional(),
+  CHAIN_RELAY_KEYS: secret(relayKeys.optional()),
   CHAIN_EARLIER_RELAYS: list(address).prefault(''),
-  CHAIN_TREASURY_KEY: privateKey.optional(),
+  CHAIN_TREASURY_KEY: secret(privateKey.optional()),
   WITHDRAWALS_PER_DAY: decimal.prefault('10000'),
   WITHDRAWAL_COOLING_HOURS: whole(0, 8_760).prefault('24'),
   WITHDRAWAL_HOLD_SECONDS: whole(0, 604_800).prefault('300'),
@@ -125,8 +119,8 @@ export const variables = {
     .transform((text) => (text.endsWith('/') ? text : `${text}/`))
     .optional(),
   S3_ENDPOINT: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
-  KEY_ENCRYPTION_KEY: matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.').optional(),
-  KEY_ENCRYPTION_KEY_PREVIOUS: list(matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')).prefault(''),
+  KEY_ENCRYPTION_KEY: secret(matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.').optional()),
+  KEY_ENCRYPTION_KEY_PREVIOUS: secret(list(matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')).prefault('')),
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
   OTEL_TRACES_SAMPLER_ARG: share.prefault('1'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -140,24 +134,20 @@ export const variables = {
     '0.12',
   ),
   ALLOW_INSECURE_WEBHOOKS: flag.default(false),
-  SMTP_URL: matching(/^smtps?:\/\//, 'Expected an smtp:// or smtps:// URL.').optional(),
-  MAIL_FROM: z
-    .string()
-    .refine((sender) => hostOf(sender) !== undefined, 'Expected an address such as Annal <no-reply@example.org>.')
-    .optional(),
+  SMTP_URL: secret(matching(/^smtps?:\/\//, 'Expected an smtp:// or smtps:// URL.').optional()),
+  MAIL_FROM: sender.optional(),
   LIMITS: limitOverrides.default(''),
   TRUSTED_PROXIES: list(network).prefault(''),
   GRAPHQL_INTROSPECTION: flag.optional(),
   GRAPHQL_TRUSTED_DOCUMENTS: z.string().optional(),
   GRAPHQL_TRUSTED_ONLY: flag.default(false),
   C2PA_CERTIFICATES: z.string().optional(),
-  C2PA_PRIVATE_KEY: z.string().optional(),
+  C2PA_PRIVATE_KEY: secret(z.string().optional()),
   C2PA_TRUST_LIST: z.string().optional(),
   C2PA_TIMESTAMP_URL: webUrl.optional(),
 } satisfies Record<string, z.ZodType>
 
 export type Name = keyof typeof variables
-/** Parsed values of all variables. */
 export type Values = { [N in Name]: z.output<(typeof variables)[N]> }
 
 /** Descriptions of the variables, for `annal config` and docs/reference/configuration.md. */
@@ -181,7 +171,7 @@ export const docs: Readonly<Record<Name, string>> = {
   DATABASE_POOL: 'Maximum number of connections of one process for requests. A process opens up to eight more.',
   ANNAL_EMBEDDED_DEPOSITS: 'For testing: credits deposits on the embedded chain, where operators can create coins.',
   CHAIN_RPC_URL:
-    'JSON-RPC endpoint of an EVM chain: http(s)://…, or ipc:///path/of/the/socket. Default: embedded anvil.',
+    'JSON-RPC endpoint of an EVM chain: http(s)://… or ipc:///path/of/the/socket. Default: embedded anvil.',
   CHAIN_ID: 'Expected ID of the chain at CHAIN_RPC_URL. Annal signs nothing for another chain.',
   CHAIN_REGISTRY_ADDRESS: 'Address of the ERC-7053 registry. Default: the contract that this installation deployed.',
   CHAIN_DEPLOY_REGISTRY:
@@ -244,15 +234,6 @@ export const docs: Readonly<Record<Name, string>> = {
 }
 
 /** Variables with a secret. `<NAME>_FILE` may name a file that contains the value. */
-export const secretNames: ReadonlySet<string> = new Set<Name>([
-  'METRICS_TOKEN',
-  'DATABASE_URL',
-  'DATABASE_DIRECT_URL',
-  'CHAIN_RPC_URL',
-  'CHAIN_RELAY_KEYS',
-  'CHAIN_TREASURY_KEY',
-  'KEY_ENCRYPTION_KEY',
-  'KEY_ENCRYPTION_KEY_PREVIOUS',
-  'SMTP_URL',
-  'C2PA_PRIVATE_KEY',
-])
+export const secretNames: ReadonlySet<string> = new Set(
+  Object.entries(variables).flatMap(([name, schema]) => (schema.meta()?.isSecret ? [name] : [])),
+)

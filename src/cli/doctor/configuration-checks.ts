@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises'
 import { freemem, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { effectiveConfig, findUnread, hasPlainAwsSecret, plainSecrets } from '../../config.ts'
+import { effectiveConfig, findUnread, plainSecrets, readOther } from '../../config.ts'
 import { openFileLimit } from '../../http/connections.ts'
 import { ConfigError } from '../../shared/operator-errors.ts'
 import { findOpenFolders } from '../../shared/private-files.ts'
@@ -81,7 +81,7 @@ export const configurationChecks = {
     const { production, files } = await config()
     const plain = plainSecrets(env).flatMap(({ name, value }) => (isSecret(value) ? [name] : []))
     const ways = plain.length === 0 ? [] : [`set ${plain.map((name) => `${name}_FILE`).join(', ')} to its path`]
-    if (files.s3 && hasPlainAwsSecret(env)) {
+    if (files.s3 && readOther('AWS_SECRET_ACCESS_KEY', env)) {
       plain.push('AWS_SECRET_ACCESS_KEY')
       ways.push('for AWS use a credentials file: AWS_SHARED_CREDENTIALS_FILE')
     }

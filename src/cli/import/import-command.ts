@@ -23,10 +23,10 @@ type Outcome = { row: number; path: string; state: State; nid?: string; code?: s
 const MAX_CONCURRENCY = 32
 
 async function readToken(file: string | undefined): Promise<string> {
-  const { readAccessToken } = await import('../../config.ts')
+  const { readOther } = await import('../../config.ts')
   let token: string | undefined
   try {
-    token = (file === undefined ? readAccessToken(out.terminal().env) : readFileSync(file, 'utf8'))?.trim()
+    token = (file === undefined ? readOther('ANNAL_TOKEN', out.terminal().env) : readFileSync(file, 'utf8'))?.trim()
   } catch (error) {
     throw out.usageError(`Cannot read the token: ${(error as Error).message}.`)
   }
