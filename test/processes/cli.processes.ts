@@ -47,7 +47,7 @@ describe('annal command line', () => {
     [['verify', 'bafkrei'], /neither a proof file nor/],
     [['verify', NID, '--gateway', 'http://127.0.0.1:1'], /--rpc, --registry and --gateway/],
     [['verify', `ipfs://${NID.toUpperCase()}`, '--gateway', 'http://127.0.0.1:1'], /--rpc, --registry and --gateway/],
-    [['verify', 'proof.car', '--rpc', 'nonsense'], /begins with http/],
+    [['verify', 'proof.car', '--rpc', 'nonsense'], /must start with http/],
     [['verify', 'proof.car', '--block-hash', 'f'.repeat(64)], /0x and 64 hexadecimal digits/],
   ])('the command line rejects the arguments %j with exit code 2 and a message on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })

@@ -120,7 +120,7 @@ it('a proof never overwrites a file', async () => {
   }
   expect(await readFile(kept, 'utf8')).toBe('kept')
   const unknown = await annal('proof', nid, '--out', join(dir, 'unknown.car'))
-  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/no registry|holds no commit/) })
+  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/no registry|has no commit/) })
   const uri = await annal('proof', `ipfs://${nid}/`, '--out', join(dir, 'unknown.car'))
   expect(uri).toMatchObject({ code: 1, stdout: '', stderr: unknown.stderr })
   expect(await readdir(dir)).toEqual(['kept.car'])

@@ -3,11 +3,18 @@ import { readFileSync } from 'node:fs'
 
 const read = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8')
 
-type Panel = { type: string; title: string; targets?: { refId: string; expr: string }[] }
+interface Panel {
+  id: number
+  title: string
+  gridPos: { x: number; y: number; w: number; h: number }
+  targets?: { refId: string; expr: string }[]
+}
+
+export const { panels } = JSON.parse(read('grafana/annal.json')) as { panels: Panel[] }
 
 /** Every query of the dashboard. Grafana variables are not replaced. */
-export const dashboardQueries = (JSON.parse(read('grafana/annal.json')) as { panels: Panel[] }).panels.flatMap(
-  ({ title, targets = [] }) => targets.map(({ refId, expr }) => ({ panel: title, refId, expr })),
+export const dashboardQueries = panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ refId, expr }) => ({ panel: title, refId, expr })),
 )
 
 export const alertsText = read('prometheus/alerts.yml')

@@ -37,7 +37,7 @@ export function resultOf<T>(node: ChainNode, answer: Answer | undefined, what: s
 
 /** Returns the error for an answer in an unexpected format. */
 export const unreadable = (node: ChainNode, what: string, cause?: unknown): SourceError =>
-  new SourceError(`The node ${node.name} gave an unreadable answer for ${what}.`, { cause })
+  new SourceError(`The node ${node.name} sent an unreadable response for ${what}.`, { cause })
 
 /** Runs `read` on an answer. Throws SourceError if the answer has an unexpected format. */
 export function readable<T>(node: ChainNode, what: string, read: () => T): T {
@@ -87,7 +87,7 @@ export function connectNode(address: string): ChainNode {
     })
     if (!Array.isArray(replies)) {
       const { refusal } = readReply(name, replies as Reply | null | undefined)
-      throw new SourceError(refusal ?? `The node ${name} does not answer several questions at once.`)
+      throw new SourceError(refusal ?? `The node ${name} does not support batch requests.`)
     }
     const byId = new Map(replies.map((reply) => [(reply as Reply | null)?.id, reply as Reply]))
     return questions.map((_, id) => readReply(name, byId.get(id)))
@@ -113,14 +113,16 @@ interface Reply {
 function readReply(name: string, reply: Reply | null | undefined): Answer {
   if (!reply?.error && reply?.result !== undefined) return { result: reply.result }
   const { message } = reply?.error ?? {}
-  const said = typeof message === 'string' ? `: ${message.slice(0, LONGEST_MESSAGE)}` : ''
-  return { refusal: reply?.error ? `The node ${name} returned an error${said}.` : `The node ${name} gave no answer.` }
+  const detail = typeof message === 'string' ? `: ${message.slice(0, LONGEST_MESSAGE)}` : ''
+  return {
+    refusal: reply?.error ? `The node ${name} returned an error${detail}.` : `The node ${name} sent no response.`,
+  }
 }
 
 function readAddress(address: string) {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new InputError('The address of a node begins with http: or https:.')
+    throw new InputError('The URL of a node must start with http: or https:.')
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   // `fetch` rejects URLs with credentials.
   const credentials = [url.username, url.password].map(decodeURIComponent).join(':')

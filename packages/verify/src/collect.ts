@@ -46,7 +46,7 @@ export async function collect(options: CollectOptions): Promise<Evidence> {
   try {
     const blocks = await readNewest(options, evidence)
     if (blocks.length > LONGEST_HISTORY) {
-      throw new SourceError(`The history is longer than ${LONGEST_HISTORY} blocks, which is more than is read.`)
+      throw new SourceError(`The history is longer than ${LONGEST_HISTORY} blocks, which is the maximum.`)
     }
     // Each iteration requests the blocks again.
     evidence.blocks = { [Symbol.asyncIterator]: () => collectBlocks(options, [...new Set(blocks)]) }
@@ -75,7 +75,7 @@ async function readNewest(options: CollectOptions, evidence: Evidence): Promise<
     evidence.state = proven.nodes
     evidence.unproven = proven.problem
     // Other registry contracts store their list elsewhere, and some nodes do not support proofs.
-    const blocks = proven.blocks.length ? proven.blocks : await askForList(options, header)
+    const blocks = proven.blocks.length ? proven.blocks : await requestList(options, header)
     const isOfHead = blocks.every((block) => block > 0 && block <= header.number)
     const isSettled = isOfHead && proven.isOfHead
     if (isSettled || (isOfHead && tries === TRIES)) return blocks
@@ -91,11 +91,11 @@ function readChainId({ result }: Answer = { result: undefined }): number | undef
 }
 
 /** Calls the registry for the list of blocks. Some registry contracts list a block once per commit. */
-async function askForList({ node, registry, nid }: CollectOptions, { number }: Header): Promise<number[]> {
+async function requestList({ node, registry, nid }: CollectOptions, { number }: Header): Promise<number[]> {
   const data = registryCalls.encodeFunctionData('getCommits', [nid])
   const [answer] = await askEach(node, [{ method: 'eth_call', params: [{ to: registry, data }, toQuantity(number)] }])
   const text = resultOf<string>(node, answer, 'the list of blocks with commits')
-  if (text === '0x') throw new SourceError(`The node ${node.name} knows no registry at ${registry}.`)
+  if (text === '0x') throw new SourceError(`The node ${node.name} has no registry at ${registry}.`)
   return readable(node, 'the list of blocks with commits', () =>
     (registryCalls.decodeFunctionResult('getCommits', text)[0] as bigint[]).map(Number),
   )
@@ -189,7 +189,7 @@ async function encodeBlock(
   const contradicts = { receipts: table.root !== header.receiptsRoot, transactions: false }
   if (contradicts.receipts && encoded.length !== given.length) {
     const counts = `${encoded.length} receipts for ${given.length} transactions`
-    throw new SourceError(`The node ${node.name} gave ${counts} in block ${number}.`)
+    throw new SourceError(`The node ${node.name} sent ${counts} in block ${number}.`)
   }
   const transactions = given.length < encoded.length ? undefined : await encodeTransactions(node, given)
   const signed = transactions && (await buildTrie(transactions))
@@ -201,7 +201,7 @@ async function encodeBlock(
 function readHeader(reply: BlockReply): { bytes: Uint8Array; header: Header } {
   const bytes = encodeHeader(reply)
   const header = decodeHeader(bytes)
-  if (!header) throw new Error('The reply is not a block.')
+  if (!header) throw new Error('The response is not a block.')
   return { bytes, header }
 }
 
@@ -217,8 +217,8 @@ async function encodeTransactions(
     missing.map((reply) => ({ method: 'eth_getRawTransactionByHash', params: [reply?.hash] })),
   )
   try {
-    const asked = answers.map(({ result }) => getBytes(result as string))
-    return encoded.map((bytes) => bytes ?? asked.shift()!)
+    const requested = answers.map(({ result }) => getBytes(result as string))
+    return encoded.map((bytes) => bytes ?? requested.shift()!)
   } catch {
     return undefined
   }

@@ -125,7 +125,7 @@ const NUMBERS = new Set<string>([
 /** Encodes a header from a node's response. The encoding is correct if its hash is the block hash. Throws if the response is not a block. */
 export function encodeHeader(block: BlockReply): Uint8Array {
   const given = FIELDS.filter((name, index) => index < FEWEST_FIELDS || (block[name] ?? null) !== null)
-  if (!given.every((name) => typeof block[name] === 'string')) throw new Error('A field of the header is not a text.')
+  if (!given.every((name) => typeof block[name] === 'string')) throw new Error('A field of the header is not a string.')
   const fields = given.map((name) => (NUMBERS.has(name) ? rlpNumber(block[name]) : hexlify(block[name] as string)))
   return encodeRlp(fields)
 }
@@ -169,7 +169,7 @@ export function encodeReceipt({
   const deposit = version === undefined ? [] : [rlpNumber(depositNonce), rlpNumber(version)]
   const fields = encodeRlp([outcome, rlpNumber(cumulativeGasUsed), logsBloom, events, ...deposit])
   const kind = getBytes(rlpNumber(type))
-  if (kind.length > 1 || kind[0]! > LAST_TYPE) throw new Error('The type of the receipt is not a type.')
+  if (kind.length > 1 || kind[0]! > LAST_TYPE) throw new Error('The receipt type is invalid.')
   return Buffer.concat([kind, fields])
 }
 

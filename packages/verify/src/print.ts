@@ -17,13 +17,12 @@ export function describe(verification: Verification): { lines: string[]; verdict
     '',
     ...table([['life', 'block', 'written', 'action', 'changed', 'checks'], ...commits.map(rowOf)]),
     '',
-    `file      ${file ? formatFinding(file) : 'not looked at; give it by --file'}`,
+    `file      ${file ? formatFinding(file) : 'not checked; use --file'}`,
     `complete  ${formatFinding(complete)}`,
     `settled   ${formatFinding(settled)}`,
   ]
   if (recorder.result !== 'right') lines.push(`recorder  ${formatFinding(recorder)}`)
-  if (foreign)
-    lines.push(`foreign   ${foreign} commits of other accounts count for nothing: ${foreignRecorders.join(', ')}`)
+  if (foreign) lines.push(`foreign   ${foreign} commits of other accounts are ignored: ${foreignRecorders.join(', ')}`)
   // Escape the output, because trees, commit texts and node responses are untrusted.
   return { lines: lines.map(plain), verdict: plain(sentenceOf(verification)) }
 }
@@ -47,14 +46,14 @@ const nameOf = (field: string) => (/^[^\s"]+$/.test(field) ? field : JSON.string
 
 /** Shown if the first commit is invalid. An untrusted account may have written it, so it says nothing about the asset's history. */
 const whoseCommits =
-  'Several accounts wrote about this asset, and the first of them something wrong: say by --recorder whose commits count.'
+  'Several accounts wrote commits of this asset, and the first one is invalid. Name the accounts whose commits count (--recorder).'
 
 function sentenceOf(verification: Verification): string {
   const { verdict, nid, commits, file, complete, settled, recorder, foreign } = verification
   const life = commits.at(-1)?.life
   const lives =
     life && life > 1
-      ? ` The file was registered ${life} times; the newest registration and what followed it count.`
+      ? ` The file was registered ${life} times. Only the newest registration and its commits count.`
       : ''
   const counted = commits.filter((commit) => commit.life === life)
   const count = counted.length
@@ -66,10 +65,10 @@ function sentenceOf(verification: Verification): string {
     (finding) => finding?.result === 'unknown',
   )
   const sentences: Record<Verdict, string> = {
-    holds: `${count} commits: chain, trees, hashes, signatures, order and time agree, and none is left out.${lives}`,
-    broken: 'The history does not hold.',
-    unsettled: `Nothing is wrong with ${count} commits, but not everything could be checked. ${open?.finding ?? ''}${lives}`,
-    unknown: `The chain holds no commit of ${nid} that counts, which proves nothing about the file.`,
+    holds: `${count} commits are valid: chain, trees, hashes, signatures, order and times agree, and no commit is missing.${lives}`,
+    broken: 'The history is invalid.',
+    unsettled: `No check of ${count} commits failed, but some evidence is missing. ${open?.finding ?? ''}${lives}`,
+    unknown: `The chain has no commit of ${nid} that counts. This proves nothing about the file.`,
   }
   return sentences[verdict]
 }

@@ -113,11 +113,11 @@ async function readBlock(header: Header, block: BlockEvidence, evidence: Evidenc
   if (block.contradicts?.receipts || nodes.lacks(evidence.damaged)) {
     return {
       events,
-      finding: `The receipts that were given do not lead to the receipts root of block ${header.number}.`,
+      finding: `The receipts do not match the receipts root of block ${header.number}.`,
     }
   }
   if (isUnreadable) return { events, missing: `A receipt of block ${header.number} cannot be read.` }
-  if (!isWhole) return { events, missing: `Not all receipts of block ${header.number} are there.` }
+  if (!isWhole) return { events, missing: `Some receipts of block ${header.number} are missing.` }
   const absent = block.positions.find((position) => !found.has(position))
   if (absent === undefined) return { events }
   return { events, finding: `Block ${header.number} has no transaction at position ${absent}.` }
@@ -163,22 +163,22 @@ async function openTransactions(
   const trie = nodes && (await openTrie(transactionsRoot, nodes))
   const unread = (transaction: Finding) => ({ transactionHash: undefined, transaction })
   return async (position: number) => {
-    if (!trie) return unread(unknown('The bytes of the transaction were not given.'))
+    if (!trie) return unread(unknown('The transaction is missing.'))
     const bytes = await trie.get(positionKey(position))
     if (bytes) {
       const signed = decodeTransaction(bytes)
       return { transactionHash: signed.hash, transaction: judgeChain(signed, chainId) }
     }
     if (bytes === null || contradicts?.transactions || nodes.lacks(damaged)) {
-      return unread(wrong('The transactions that were given do not lead to the transactions root of the block.'))
+      return unread(wrong('The transactions do not match the transactions root of the block.'))
     }
-    return unread(unknown('The bytes of the transaction are not all there.'))
+    return unread(unknown('A part of the transaction is missing.'))
   }
 }
 
 function judgeChain(signed: SignedTransaction, chainId: number | undefined): Finding {
   if (signed.chainId === undefined) return right
-  if (chainId === undefined) return unknown('The source does not say which chain it is.')
+  if (chainId === undefined) return unknown('The chain ID is missing.')
   return holds(signed.chainId === chainId, `The transaction was signed for chain ${signed.chainId}, not ${chainId}.`)
 }
 
@@ -197,7 +197,7 @@ async function judgeCompleteness(
   const open = gap ? unknown(gap.reason) : right
   if (!list) {
     const why = evidence.unproven === undefined ? '' : ` ${evidence.unproven}`
-    return gap ? open : unknown(`Nothing proves the list of blocks that the registry keeps.${why}`)
+    return gap ? open : unknown(`There is no proof of the list of blocks in the registry.${why}`)
   }
   const seen = new Set(events.map(({ blockNumber }) => blockNumber))
   const unread = new Set([...missing.map(({ number }) => number), ...broken.map(({ blockNumber }) => blockNumber)])
@@ -206,12 +206,13 @@ async function judgeCompleteness(
   if (!list.isWhole) {
     const shown = new Set([...seen, ...unread]).size - (unnamed ? 1 : 0) + unnamed
     if (list.length > shown)
-      return wrong(`The registry lists ${list.length} blocks with commits, and ${shown} are shown.`)
-    return unknown('Not all of the list of blocks that the registry keeps is proven.')
+      return wrong(`The registry lists ${list.length} blocks with commits, but the evidence has ${shown}.`)
+    return unknown('The proof of the list of blocks in the registry is incomplete.')
   }
-  if (!list.length && seen.size) return unknown('The registry keeps its list of blocks in a way that is not known.')
+  if (!list.length && seen.size) return unknown('The registry stores its list of blocks in an unknown format.')
   const absent = list.blocks.filter((block) => !seen.has(block) && !unread.has(block))
-  if (absent.length > unnamed) return wrong(`The registry lists commits in ${blocksOf(absent)}, which are not shown.`)
+  if (absent.length > unnamed)
+    return wrong(`The registry lists commits in ${blocksOf(absent)}, which the evidence lacks.`)
   const listed = new Set(list.blocks)
   const unlisted = [...seen].filter((block) => !listed.has(block))
   const older = unlisted.filter((block) => block <= head.number)

@@ -43,11 +43,11 @@ export function parseManifest(bytes: Uint8Array): Manifest | string {
   try {
     manifest = JSON.parse(Buffer.from(bytes).toString())
   } catch {
-    return 'The file begins with something else than a proof.'
+    return 'The file is not a proof.'
   }
-  if (manifest?.format !== 'annal-proof') return 'The file begins with something else than a proof.'
-  if (typeof manifest.version !== 'number') return 'The proof does not say its version.'
-  if (manifest.version !== 1) return `The proof is of version ${manifest.version}, which this verifier does not know.`
+  if (manifest?.format !== 'annal-proof') return 'The file is not a proof.'
+  if (typeof manifest.version !== 'number') return 'The proof has no version.'
+  if (manifest.version !== 1) return `This verifier does not support version ${manifest.version} of proofs.`
   const { nid, chainId, registry, head, blocks } = manifest
   const isAddress = typeof registry === 'string' && /^0x[0-9a-fA-F]{40}$/.test(registry)
   const isWhole = typeof nid === 'string' && Number.isSafeInteger(chainId) && isAddress
@@ -56,7 +56,7 @@ export function parseManifest(bytes: Uint8Array): Manifest | string {
     blocks.every(
       (each) => isLink(each?.header) && Array.isArray(each.transactions) && each.transactions.every(isPosition),
     )
-  return isWhole && isLink(head) && areBlocks ? manifest : 'The first block of the proof is not in the known layout.'
+  return isWhole && isLink(head) && areBlocks ? manifest : 'The first block of the proof has an unknown format.'
 }
 
 const isPosition = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
@@ -79,8 +79,7 @@ export async function readProof(source: AsyncIterable<Uint8Array>): Promise<Proo
   const { roots, chain, documents, damaged } = await readBlocks(source)
   const root = roots[0]?.toString() ?? ''
   const bytes = documents.get(root)
-  if (!bytes)
-    throw new InputError(`The file does not hold its first block, or other bytes than its name says: ${root}.`)
+  if (!bytes) throw new InputError(`The first block of the proof is missing, or does not match its CID: ${root}.`)
   const manifest = parseManifest(bytes)
   if (typeof manifest === 'string') throw new InputError(manifest)
   const names = new Set(damaged.map(String))
@@ -88,7 +87,9 @@ export async function readProof(source: AsyncIterable<Uint8Array>): Promise<Proo
     evidence: evidenceOf(manifest, chain, new Set(damaged.flatMap((cid) => chainHashOf(cid) ?? []))),
     readTree: async (cid) =>
       documents.get(cid) ??
-      (names.has(cid) ? wrong('The proof holds other bytes of the tree.') : unknown('The tree is not in the proof.')),
+      (names.has(cid)
+        ? wrong('The tree in the proof does not match its CID.')
+        : unknown('The tree is not in the proof.')),
     headers: headersOf(chain),
     damaged: [...names],
   }
@@ -122,7 +123,7 @@ async function readBlocks(source: AsyncIterable<Uint8Array>) {
 /** Replaces the library's messages, which do not help the caller. */
 const reasonOf = (error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException
-  return code ? (systemReasons[code] ?? message) : 'it is not a CAR file, or it is cut off'
+  return code ? (systemReasons[code] ?? message) : 'it is not a CAR file, or it is truncated'
 }
 const systemReasons: Record<string, string> = {
   ENOENT: 'there is no such file',
@@ -135,7 +136,7 @@ async function* bounded(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   let size = 0
   for await (const part of source) {
     size += part.length
-    if (size > LARGEST_PROOF_BYTES) throw new InputError('The proof is larger than 1 GiB, which is more than is read.')
+    if (size > LARGEST_PROOF_BYTES) throw new InputError('The proof is larger than 1 GiB, which is the maximum.')
     yield part
   }
 }
@@ -150,10 +151,10 @@ function evidenceOf(
     const header = headerOf(block.header)
     if (header) return { header, receipts: chain, transactions: chain, positions: block.transactions }
     const which = `the block at position ${index + 1} of its list`
-    return { number: undefined, reason: `The proof does not hold the header of ${which}: ${block.header['/']}.` }
+    return { number: undefined, reason: `The proof does not contain the header of ${which}: ${block.header['/']}.` }
   })
   const newest = headerOf(head)
-  const missing = newest ? undefined : `The proof does not hold the header of its newest block: ${head['/']}.`
+  const missing = newest ? undefined : `The proof does not contain the header of its newest block: ${head['/']}.`
   return { nid, chainId, registry, head: newest, ...(missing && { missing }), damaged, state: chain, blocks: evidence }
 }
 

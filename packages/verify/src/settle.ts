@@ -6,28 +6,28 @@ import type { Anchor } from './evidence.ts'
 import { reasonOfSource } from './source-error.ts'
 import { type Finding, right, unknown, wrong } from './verification.ts'
 
-/** Block hashes that the user trusts. `strange` contains those that no block of the evidence has. */
+/** Block hashes that the user trusts. `unmatched` contains those that no block of the evidence has. */
 interface Trusted {
   hashes: ReadonlySet<string>
-  strange: string[]
+  unmatched: string[]
 }
 
 /** Parses the block hashes that the user trusts. `known` contains the hashes of blocks in the evidence. */
 export function trust(hashes: readonly string[], known: ReadonlySet<string>): Trusted {
   const trusted = new Set(hashes.map((hash) => hash.toLowerCase()))
-  return { hashes: trusted, strange: [...trusted].filter((hash) => !known.has(hash)) }
+  return { hashes: trusted, unmatched: [...trusted].filter((hash) => !known.has(hash)) }
 }
 
 const unread = unknown('No block could be read.')
 
 /**
- * Compares the blocks with each node. A contradiction makes the result wrong; a node that does not answer makes it unknown. `strange` contains
+ * Compares the blocks with each node. A contradiction makes the result wrong; a node that does not answer makes it unknown. `unmatched` contains
  * trusted hashes that are not in the evidence; each node must know them.
  */
 export async function settleByNodes(
   nodes: readonly ChainNode[],
   blocks: readonly Anchor[],
-  strange: readonly string[] = [],
+  unmatched: readonly string[] = [],
 ): Promise<Finding> {
   if (!blocks.length) return unread
   const findings: Finding[] = []
@@ -36,12 +36,12 @@ export async function settleByNodes(
       method: 'eth_getBlockByNumber',
       params: [toQuantity(number), false],
     }))
-    const byHash = strange.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] }))
+    const byHash = unmatched.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] }))
     const answers = await askEach(node, [...byNumber, ...byHash])
     for (const [index, block] of blocks.entries()) {
       findings.push(tryTo(() => compare(node, block, answers[index])))
     }
-    for (const [index, hash] of strange.entries()) {
+    for (const [index, hash] of unmatched.entries()) {
       findings.push(tryTo(() => find(node, hash, { blocks, answer: answers[blocks.length + index] })))
     }
   }
@@ -67,7 +67,7 @@ function compare(node: ChainNode, { number, hash }: Anchor, answer: Answer | und
     throw unreadable(node, what)
   }
   if (reply.hash.toLowerCase() === hash) return right
-  return wrong(`Block ${number} as it is shown here has the hash ${hash}, the node ${node.name} says ${reply.hash}.`)
+  return wrong(`Block ${number} has the hash ${hash} in the evidence, but the node ${node.name} reports ${reply.hash}.`)
 }
 
 /** Looks up the block with a trusted hash. Its number must not be that of a block with another hash. */
@@ -81,16 +81,18 @@ function find(
   const header = readable(node, what, () => decodeHeader(encodeHeader(reply)))
   if (header?.hash !== hash) throw unreadable(node, what)
   const other = blocks.find(({ number }) => number === header.number)
-  return other ? wrong(`Block ${other.number} as it is shown here has the hash ${other.hash}, not ${hash}.`) : right
+  return other ? wrong(`Block ${other.number} has the hash ${other.hash} in the evidence, not ${hash}.`) : right
 }
 
 /** Compares blocks with the hashes that the user trusts. A trusted hash without a block may belong to a later block, so it is no contradiction. */
-export function settleByHashes({ hashes, strange }: Trusted, anchors: readonly Anchor[]): Finding {
+export function settleByHashes({ hashes, unmatched }: Trusted, anchors: readonly Anchor[]): Finding {
   if (!anchors.length) return unread
   const open = anchors.find(({ hash }) => !hashes.has(hash))
   if (!open) return right
-  const unused = strange.length ? `No block here has the hash ${strange[0]}. ` : ''
-  return unknown(`${unused}It holds if block ${open.number} has the hash ${open.hash}: ask any node of the chain.`)
+  const unused = unmatched.length ? `No block of the evidence has the hash ${unmatched[0]}. ` : ''
+  return unknown(
+    `${unused}The history is valid if block ${open.number} has the hash ${open.hash}. Compare this hash with a node that you trust.`,
+  )
 }
 
 /** Returns the blocks that do not follow from a later block through parent hashes, and all hashes that follow from them. */

@@ -45,7 +45,7 @@ export async function hashFile(nid: string, source: FileSource): Promise<FileHas
 }
 
 /** Result for a CID that is not a file's, or has an unsupported hash function. */
-export const notOfAFile = wrong('The identifier is not one of a file.')
+export const notOfAFile = wrong('The identifier is not the CID of a file.')
 const absent = unknown('The file is not on the file network, or not public.')
 async function* none(): AsyncGenerator<Uint8Array> {}
 
@@ -87,15 +87,14 @@ async function openBlocks(car: AsyncIterable<Uint8Array>, source: FileSource): P
   let read = 0
   return async (cid) => {
     read += 1
-    if (read > MOST_PARTS) throw new Unproven(unknown('The file has more parts than are read.'))
+    if (read > MOST_PARTS) throw new Unproven(unknown('The file has too many parts.'))
     let bytes: Uint8Array | undefined
     if (next?.cid.equals(cid)) {
       bytes = next.bytes
       next = await take()
     } else bytes = await source.block(cid.toString())
-    if (!bytes) throw new Unproven(read === 1 ? absent : unknown(`The part ${cid} of the file is not there.`))
-    if (!isBlock(cid, bytes))
-      throw new Unproven(unknown(`Other bytes were given instead of the part ${cid} of the file.`))
+    if (!bytes) throw new Unproven(read === 1 ? absent : unknown(`The part ${cid} of the file is missing.`))
+    if (!isBlock(cid, bytes)) throw new Unproven(unknown(`The part ${cid} of the file does not match its CID.`))
     return bytes
   }
 }
@@ -112,12 +111,12 @@ async function readPart(cid: CID, read: ReadBlock, use: (bytes: Uint8Array) => v
   for (const { Hash } of node.Links) sizes.push(await readPart(Hash, read, use))
   // Reject other data in inner nodes, because other IPFS software might read it as file content.
   if (!node.Data || !describeParts(sizes).equals(node.Data))
-    throw new Unproven(unknown(`The part ${cid} is laid out in a way that is not known.`))
+    throw new Unproven(unknown(`The part ${cid} has an unknown layout.`))
   return sizes.reduce((sum, size) => sum + size, 0n)
 }
 
 function decodeNode(cid: CID, bytes: Uint8Array): PBNode {
-  if (cid.code !== DAG_PB) throw new Unproven(unknown(`The part ${cid} is of a kind that is not known.`))
+  if (cid.code !== DAG_PB) throw new Unproven(unknown(`The part ${cid} has an unknown codec.`))
   try {
     return decode(bytes)
   } catch {
@@ -159,9 +158,9 @@ const NOT_THERE = new Set([404, 410, 451, 504])
 export function connectGateway(url: string): FileSource {
   const root = URL.canParse(url) ? new URL(url) : undefined
   if (!root || !/^https?:$/.test(root.protocol))
-    throw new InputError('The address of a gateway begins with http: or https:.')
+    throw new InputError('The URL of a gateway must start with http: or https:.')
   let timedOut: SourceError | undefined
-  const gone = (error: unknown) => {
+  const unreachable = (error: unknown) => {
     const failure = new SourceError(`The gateway ${root.host} does not answer: ${reasonOf(error)}.`, { cause: error })
     if (isTimeout(error)) timedOut = failure
     return failure
@@ -176,13 +175,13 @@ export function connectGateway(url: string): FileSource {
     const timer = setTimeout(() => opening.abort(new DOMException('', 'TimeoutError')), BLOCK_DEADLINE_MS)
     const response = await fetch(target, { headers, signal })
       .catch((error: unknown) => {
-        throw gone(error)
+        throw unreachable(error)
       })
       .finally(() => clearTimeout(timer))
     if (response.ok) return response
     await response.body?.cancel().catch(() => undefined)
     if (NOT_THERE.has(response.status)) return undefined
-    throw gone(new Error(`status ${response.status}`))
+    throw unreachable(new Error(`status ${response.status}`))
   }
 
   return {
@@ -190,7 +189,7 @@ export function connectGateway(url: string): FileSource {
       const response = await open(cid, 'raw', BLOCK_DEADLINE_MS)
       return (
         response &&
-        (await readBounded(response, LARGEST_BLOCK_BYTES).catch((error: unknown) => Promise.reject(gone(error))))
+        (await readBounded(response, LARGEST_BLOCK_BYTES).catch((error: unknown) => Promise.reject(unreachable(error))))
       )
     },
     async car(cid) {

@@ -28,16 +28,16 @@ export interface WatchedNodes extends Nodes {
 
 /** Wraps nodes and records which of them were read. */
 export function watched(nodes: Nodes): WatchedNodes {
-  const asked = new Set<string>()
+  const requested = new Set<string>()
   const missing: string[] = []
   return {
     get(hash) {
-      asked.add(hash)
+      requested.add(hash)
       const bytes = nodes.get(hash)
       if (!bytes) missing.push(hash)
       return bytes
     },
-    mayHold: (values) => values <= MOST_VALUES_OF_A_NODE * asked.size,
+    mayHold: (values) => values <= MOST_VALUES_OF_A_NODE * requested.size,
     lacks: (hashes) => missing.some((hash) => hashes?.has(hash)),
   }
 }
@@ -61,7 +61,7 @@ export async function openTrie(root: string, nodes: Nodes): Promise<ProvenTrie> 
 }
 
 const refuse = async () => {
-  throw new Error('A table that is proven is not written to.')
+  throw new Error('The trie is read-only.')
 }
 const readOnly = (nodes: Nodes): Store => {
   const store: Store = {

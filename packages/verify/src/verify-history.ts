@@ -72,7 +72,7 @@ export function judgeCommit({ nid, event, data, tree: given, earlier, mayMiss }:
     { name: 'transaction', ...event.transaction },
   ]
   if (!data) {
-    const layout: Check = { name: 'layout', ...wrong('The text in the log is not in the known layout.') }
+    const layout: Check = { name: 'layout', ...wrong('The text in the log has an unknown format.') }
     return { checks: [...place, layout], changes: undefined, next: earlier }
   }
   const { tree, checks } = judgeTree(nid, data, given, earlier.first)
@@ -108,22 +108,22 @@ function judgeTree(
   bytes: Uint8Array | Finding,
   first: Tree | undefined,
 ): { tree?: Tree; checks: Check[] } {
-  const told = (tree: Finding, sha256: Finding, asset: Finding): Check[] => [
+  const treeChecks = (tree: Finding, sha256: Finding, asset: Finding): Check[] => [
     { name: 'tree', ...tree },
     { name: 'sha256', ...sha256 },
     { name: 'asset', ...asset },
   ]
   const cid = parseName(data.assetTreeCid)
   if (!cid) {
-    const finding = wrong('The commit names no tree.')
-    return { checks: told(finding, finding, finding) }
+    const finding = wrong('The commit has no CID of a tree.')
+    return { checks: treeChecks(finding, finding, finding) }
   }
-  if (!(bytes instanceof Uint8Array)) return { checks: told(bytes, bytes, bytes) }
+  if (!(bytes instanceof Uint8Array)) return { checks: treeChecks(bytes, bytes, bytes) }
   const sha256 = sha256Of(bytes)
   const tree = parseTree(bytes)
   return {
     ...(tree && { tree }),
-    checks: told(
+    checks: treeChecks(
       right,
       holds(sha256 === data.assetTreeSha256, `The tree's SHA-256 is ${sha256}.`),
       judgeAsset(nid, tree, first),
@@ -131,12 +131,12 @@ function judgeTree(
   }
 }
 
-const commitsMissing = unknown('Commits before it may be missing.')
+const commitsMissing = unknown('Earlier commits may be missing.')
 
 /** Checks that the tree is about this asset and has the same file hash as the first tree. */
 function judgeAsset(nid: string, tree: Tree | undefined, first: Tree | undefined): Finding {
-  if (!tree) return wrong('The tree is not in the known layout.')
-  if (tree.assetCid !== nid) return wrong(`The tree is about ${tree.assetCid}.`)
+  if (!tree) return wrong('The tree has an unknown format.')
+  if (tree.assetCid !== nid) return wrong(`The tree belongs to the asset ${tree.assetCid}.`)
   return holds(!first || tree.assetSha256 === first.assetSha256, 'The file differs from that of the first tree.')
 }
 
@@ -171,14 +171,15 @@ function judgeOrder(
   unlessMissing: (finding: Finding) => Finding,
 ): Finding {
   const previous = before ?? ended
-  if (previous && timestampCreated < previous.timestampCreated) return wrong('It is older than the commit before it.')
+  if (previous && timestampCreated < previous.timestampCreated)
+    return wrong('The commit is older than the previous commit.')
   const expected = before ? CHANGE : REGISTRATION
   return unlessMissing(holds(actionName === expected, `Expected ${expected} here, found ${actionName}.`))
 }
 
 /** Checks that the commit's time, set by the service, is not after the block's time. */
 const judgeTime = ({ timestampCreated }: CommitData, { blockTime }: ProvenEvent): Finding =>
-  holds(timestampCreated <= blockTime + CLOCKS_DIFFER_SECONDS, 'It says that it was made after its block.')
+  holds(timestampCreated <= blockTime + CLOCKS_DIFFER_SECONDS, 'The time of the commit is after the time of its block.')
 
 /** The evidence, and sources of other data. */
 export interface JudgeOptions {
@@ -227,7 +228,8 @@ export async function judge({
     complete,
     settled,
     recorder: judgeRecorders({ isRegistryNamed, isRecorderAmbiguous, isFirstMissing }),
-    file: commits.length && first ? await judgeFile(first.assetSha256) : unknown('No tree says what the file is.'),
+    file:
+      commits.length && first ? await judgeFile(first.assetSha256) : unknown('No tree contains the hash of the file.'),
   }
   const all = [...commits, ...broken.map((block) => presentBroken(block, life))]
   const reasons = evidence.missing === undefined ? missing.map(({ reason }) => reason) : [evidence.missing]
@@ -278,7 +280,7 @@ async function judgeLives({ nid, events, readTree, mayMiss }: Lives) {
   return { commits, first: earlier.first satisfies JudgedTree | undefined }
 }
 
-const noTree = unknown('The commit names no tree.')
+const noTree = unknown('The commit has no CID of a tree.')
 
 const presentEvent = (event: ProvenEvent, life: number) => {
   const { blockNumber, blockHash, transactionHash, transactionIndex, eventIndex, recorder } = event
@@ -294,7 +296,7 @@ const presentBroken = ({ blockNumber, blockHash, blockTime, finding }: BrokenBlo
 })
 
 const anyRegistry = unknown(
-  'Anybody can make a registry that writes in the name of others: say by --registry which one counts.',
+  'Anyone can deploy a registry that forges the accounts of commits. Name the registry that you trust (--registry).',
 )
 
 interface RecorderFacts {
@@ -310,8 +312,8 @@ interface RecorderFacts {
 function judgeRecorders({ isRegistryNamed, isRecorderAmbiguous, isFirstMissing }: RecorderFacts): Finding {
   if (!isRegistryNamed) return anyRegistry
   if (!isRecorderAmbiguous) return right
-  const why = isFirstMissing ? 'The first commit may be missing' : 'Several accounts wrote about this asset'
-  return unknown(`${why}: say whose commits count.`)
+  const why = isFirstMissing ? 'The first commit may be missing' : 'Several accounts wrote commits of this asset'
+  return unknown(`${why}. Name the accounts whose commits count (--recorder).`)
 }
 
 /** Returns the checks that depend on the chain only. */

@@ -32,11 +32,11 @@ export interface NetworkOptions {
  * requests. A node or gateway without a usable answer leaves the verdict unsettled. Throws InputError if the registry is not an address.
  */
 export async function verifyOnline(options: NetworkOptions): Promise<Verification> {
-  const first = await askAndJudge(options)
-  return first.settled.result === 'wrong' ? askAndJudge(options) : first
+  const first = await collectAndJudge(options)
+  return first.settled.result === 'wrong' ? collectAndJudge(options) : first
 }
 
-async function askAndJudge({
+async function collectAndJudge({
   nid: given,
   nodes,
   registry,
@@ -56,8 +56,8 @@ async function askAndJudge({
       return 'sha256' in hash ? judgeFileHash(hash.sha256, sha256) : hash
     },
     async settle(blocks) {
-      const { strange } = trust(hashes, new Set(blocks.map(({ hash }) => hash)))
-      return { settled: await settleByNodes(nodes, blocks, strange), anchors: [...blocks] }
+      const { unmatched } = trust(hashes, new Set(blocks.map(({ hash }) => hash)))
+      return { settled: await settleByNodes(nodes, blocks, unmatched), anchors: [...blocks] }
     },
   })
 }
@@ -68,7 +68,7 @@ async function readTree(cid: string, files: FileSource): Promise<Uint8Array | Fi
     const bytes = await files.block(cid)
     if (!bytes) return unknown('The tree is not on the file network, or not public.')
     const name = parseName(cid)
-    return name && isBlock(name, bytes) ? bytes : unknown('Other bytes were given instead of the tree.')
+    return name && isBlock(name, bytes) ? bytes : unknown('The tree does not match its CID.')
   } catch (error) {
     return unknown(reasonOfSource(error))
   }
@@ -100,7 +100,7 @@ export async function verifyProof(options: ProofOptions): Promise<Verification> 
     const trusted = trust(hashes, known)
     const byHashes = settleByHashes(trusted, anchors)
     const isByNodes = nodes.length && byHashes.result !== 'right'
-    return { settled: isByNodes ? await settleByNodes(nodes, anchors, trusted.strange) : byHashes, anchors }
+    return { settled: isByNodes ? await settleByNodes(nodes, anchors, trusted.unmatched) : byHashes, anchors }
   }
   const judgeFile = async (sha256: string) => {
     const named = judgeName(evidence.nid, sha256)
@@ -122,14 +122,14 @@ const reportDamage = (damaged: readonly string[]): Pick<Verification, 'verdict' 
 })
 
 /** Compares the CID with the SHA-256 in the trees. Returns null for a file of several blocks, because its CID does not contain the file's hash. */
-function judgeName(nid: string, told: string): Finding | null {
+function judgeName(nid: string, expected: string): Finding | null {
   if (!parseName(nid)) return notOfAFile
   const named = sha256InName(nid)
-  return named === undefined ? null : judgeFileHash(named, told)
+  return named === undefined ? null : judgeFileHash(named, expected)
 }
 
-const judgeFileHash = (own: string, told: string): Finding =>
-  holds(own === told, `The file's SHA-256 is ${own}, the tree says ${told}.`)
+const judgeFileHash = (own: string, expected: string): Finding =>
+  holds(own === expected, `The file's SHA-256 is ${own}, but the tree contains ${expected}.`)
 
 async function hashLocalFile(path: string): Promise<string> {
   const hash = createHash('sha256')
@@ -152,5 +152,5 @@ function readAddress(text: string): string {
 
 function assertExpected(what: string, found: string, expected: string | undefined): void {
   if (expected === undefined || found.toLowerCase() === expected.toLowerCase()) return
-  throw new InputError(`The proof is about the ${what} ${found}, not ${expected}.`)
+  throw new InputError(`The proof contains the ${what} ${found}, not ${expected}.`)
 }

@@ -44,13 +44,13 @@ export async function* writeProof(sources: ProofSources): AsyncGenerator<Uint8Ar
   const evidence = await collect({ node, registry, nid })
   const { chainId, missing } = evidence
   if (missing !== undefined) throw new SourceError(missing)
-  if (chainId === undefined) throw new SourceError(`The node ${node.name} does not say which chain it is on.`)
+  if (chainId === undefined) throw new SourceError(`The node ${node.name} does not report its chain ID.`)
   const head = headerOf(evidence.head)
   const blocks: Manifest['blocks'] = []
   for await (const { header, positions } of wholeBlocks(evidence)) {
     blocks.push({ header: linkTo(headerOf(header)), transactions: [...positions] })
   }
-  if (!blocks.length) throw new NothingCommitted(`The chain holds no commit of ${nid}.`)
+  if (!blocks.length) throw new NothingCommitted(`The chain has no commit of ${nid}.`)
   const manifest: Manifest = { format: 'annal-proof', version: 1, nid, chainId, registry, head: linkTo(head), blocks }
   yield* carOf(nameDocument(manifest), listBlocks(sources, evidence, manifest))
 }
@@ -59,14 +59,14 @@ export async function* writeProof(sources: ProofSources): AsyncGenerator<Uint8Ar
 async function* wholeBlocks({ blocks }: Evidence): AsyncGenerator<BlockEvidence> {
   for await (const block of blocks) {
     if ('reason' in block) throw new SourceError(block.reason)
-    if (block.contradicts?.receipts) throw new SourceError('The node gave receipts that do not match their block.')
+    if (block.contradicts?.receipts) throw new SourceError('The node sent receipts that do not match their block.')
     yield block
   }
 }
 
 const headerOf = (bytes: Uint8Array | undefined): Header => {
   const header = bytes && decodeHeader(bytes)
-  if (!header) throw new SourceError('The node gave a header that cannot be read.')
+  if (!header) throw new SourceError('The node sent an unreadable header.')
   return header
 }
 
@@ -116,7 +116,7 @@ async function* listBlocks(sources: ProofSources, evidence: Evidence, manifest: 
   for await (const block of wholeBlocks(evidence)) {
     const header = headerOf(block.header)
     if (linkTo(header)['/'] !== manifest.blocks[headers.length]?.header['/']) {
-      throw new SourceError('The chain changed while the proof was made. Try again.')
+      throw new SourceError('The chain changed while the proof was written. Try again.')
     }
     headers.push(header)
     yield chainBlock(CODES.header, block.header)

@@ -92,7 +92,7 @@ it('does not trust a registry that the caller did not name', async () => {
   const reader = ['--rpc', world.url, '--recorder', made.recorder]
   expect(await verify(proof, ...reader)).toMatchObject({ code: 3, recorder: { result: 'unknown' } })
   expect(await verify(proof, ...reader, '--registry', made.registry)).toMatchObject({ code: 0, verdict: 'holds' })
-  await expect(verify(proof, ...known())).rejects.toThrow(/is about the registry/)
+  await expect(verify(proof, ...known())).rejects.toThrow(/contains the registry/)
 })
 
 it('counts a repeated block of a proof once', async () => {
@@ -132,7 +132,7 @@ it('escapes control characters in the output of the verifier', async () => {
   expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{C}]/u)
   expect(stdout.match(/^settled/gm)).toHaveLength(1)
   expect(stdout).toContain('"caption  right"')
-  expect(stdout).toContain(String.raw`The tree is about x\u{d}\u{1b}[1A.`)
+  expect(stdout).toContain(String.raw`The tree belongs to the asset x\u{d}\u{1b}[1A.`)
   const version = withManifest(proof, (manifest) => Object.assign(manifest, { version: '\u001b[2J\nIt holds' }))
   expect((await read(version)).stderr.trimEnd()).not.toMatch(/[\p{C}]/u)
 })

@@ -242,7 +242,7 @@ describe('trusted hashes', () => {
     const { hash } = await newest()
     const found = await verifyProof(proof, '--block-hash', hash)
     expectUnsettled(found)
-    expect(found.settled.finding).toContain(`No block here has the hash ${hash}.`)
+    expect(found.settled.finding).toContain(`No block of the evidence has the hash ${hash}.`)
     expect(await verifyProof(proof, '--block-hash', hash, '--rpc', node.url)).toMatchObject({
       code: 0,
       verdict: 'holds',
@@ -337,7 +337,7 @@ describe('proofs', () => {
     for (const bytes of unreadable) {
       for (const { code, stdout, stderr } of await verifyFile(bytes)) {
         expect([code, stdout]).toEqual([2, ''])
-        expect(stderr).toMatch(/(cannot be read|does not hold its first block).*\.\n$/)
+        expect(stderr).toMatch(/(cannot be read|first block of the proof is missing).*\.\n$/)
       }
     }
     for (const said of [

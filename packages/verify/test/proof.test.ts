@@ -134,13 +134,13 @@ describe('proofs', () => {
     ['a bit of a transaction', /"name":"transaction","result":"wrong"/, () => bent(isOf(CODES.transactionNode))],
     ['a bit of the state', /"complete":\{"result":"wrong"/, () => bent(isOf(CODES.stateNode))],
     ['no trees', /"name":"tree","result":"unknown"/, () => without(CODES.raw)],
-    ['no receipts', /"verdict":"unsettled".*Not all receipts of block/, () => without(CODES.receiptNode)],
+    ['no receipts', /"verdict":"unsettled".*Some receipts of block/, () => without(CODES.receiptNode)],
     [
       'no transactions',
       /"verdict":"unsettled".*"name":"transaction","result":"unknown"/,
       () => without(CODES.transactionNode),
     ],
-    ['no headers', /"verdict":"unsettled".*does not hold the header/, () => without(CODES.header)],
+    ['no headers', /"verdict":"unsettled".*does not contain the header/, () => without(CODES.header)],
     ['no state', /"complete":\{"result":"unknown"/, () => without(CODES.stateNode)],
     ['no last block', /"complete":\{"result":"wrong"/, () => withManifest((proof) => void proof.blocks.pop())],
     ['no first block', /"complete":\{"result":"wrong"/, () => withManifest((proof) => void proof.blocks.shift())],
@@ -171,10 +171,10 @@ describe('proofs', () => {
   })
 
   it.each<[string, RegExp, () => Promise<Uint8Array>]>([
-    ['cut off before its end', /cut off/, async () => (await carOf(blocks)).subarray(0, -100)],
+    ['truncated', /truncated/, async () => (await carOf(blocks)).subarray(0, -100)],
     [
       'without its first block',
-      /does not hold its first block/,
+      /first block of the proof is missing/,
       async () =>
         carOf([blocks[0]!, ...blocks.slice(2)]).then(() =>
           carOf([{ ...blocks[0]!, bytes: Buffer.from('{}') }, ...blocks.slice(1)]),
@@ -198,7 +198,7 @@ describe('proofs', () => {
   it('a proof without the trusted block has the verdict "unsettled"', async () => {
     await expect(verify(await carOf(blocks), '--block-hash', `0x${'3'.repeat(64)}`)).resolves.toMatchObject({
       code: 3,
-      settled: { result: 'unknown', finding: expect.stringContaining('No block here has the hash') },
+      settled: { result: 'unknown', finding: expect.stringContaining('No block of the evidence has the hash') },
     })
   })
 })

@@ -435,7 +435,7 @@ describe('altered node data', () => {
     expect(await verify(nid, '--registry', other.registry)).toMatchObject({ code: 1, verdict: 'unknown' })
     expect(await verify(nid, '--registry', other.recorder)).toMatchObject({
       ...{ code: 3, verdict: 'unsettled' },
-      complete: { finding: expect.stringContaining('knows no registry') },
+      complete: { finding: expect.stringContaining('has no registry') },
     })
   })
 })
