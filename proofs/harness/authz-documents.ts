@@ -17,7 +17,7 @@ import {
 } from 'graphql'
 import { createCostOf } from '../../src/graphql/execute.ts'
 import { answerLimits } from '../../src/graphql/limits/document-cost.ts'
-import { type Asked, cursors, inputValues, nodeIds } from './authz-values.ts'
+import { type Asked, cursors, inputValueOf, inputValues, nodeIds } from './authz-values.ts'
 
 /** One way to call a field of a root type. */
 export interface RootCall {
@@ -48,7 +48,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
 
   function valueAt(coordinate: string, asked: Asked): unknown {
     used.add(coordinate)
-    return inputValues[coordinate]?.(asked)
+    return inputValueOf(coordinate)?.(asked)
   }
 
   /** Fills an input with all its fields, or with only one of them. */
@@ -73,7 +73,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
       const named = getNamedType(field.type)
       const coordinate = `${type.name}.${field.name}`
       if (isInputObjectType(named)) inspect(named)
-      else if (coordinate in inputValues) used.add(coordinate)
+      else if (inputValueOf(coordinate)) used.add(coordinate)
       else problems.push(`No value for ${coordinate}.`)
     }
   }
@@ -128,7 +128,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
       if (isInputObjectType(named)) inspect(named)
       else if ((PAGING.has(arg.name) && !isRequiredArgument(arg)) || arg.name === 'after' || root === 'Query.node')
         continue
-      else if (coordinate in inputValues) used.add(coordinate)
+      else if (inputValueOf(coordinate)) used.add(coordinate)
       else problems.push(`No value for ${coordinate}.`)
     }
 

@@ -13,7 +13,7 @@ import { pageCalls } from './authz-pages.ts'
 import type { Scene } from './authz-scene.ts'
 import type { State } from './authz-state.ts'
 import { streamRoute, subscribeAll } from './authz-streams.ts'
-import { type Asked, restCalls } from './authz-values.ts'
+import { type Asked, restCallOf } from './authz-values.ts'
 
 export interface Finding {
   /**
@@ -212,7 +212,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
 
   async function runRoute(route: ServedRoute): Promise<void> {
     const expected = expectations.routes[route.key]
-    const callOf = (route.isAdminPage ? pageCalls : restCalls)[route.callKey]
+    const callOf = route.isAdminPage ? pageCalls[route.callKey] : restCallOf(route.callKey)
     if (!expected || !callOf) return
     for (const kind of options.kinds ?? kinds) {
       result.cells += 1

@@ -7,7 +7,7 @@ import { type Expectations, expectations } from './authz-expectations.ts'
 import { servedRoutes } from './authz-matrix.ts'
 import { pageCalls } from './authz-pages.ts'
 import { triggers } from './authz-streams.ts'
-import { restCalls } from './authz-values.ts'
+import { restCallOf, restCalls } from './authz-values.ts'
 
 /** Every way to call every root field, and what is missing to do so. */
 export const { calls, problems } = rootCallsOf(schema)
@@ -25,7 +25,7 @@ export const missingFromTables = (told: Expectations = expectations): string[] =
   ...problems,
   ...missingKeys(fields, Object.keys(told.fields)),
   ...missingKeys(routeKeys, Object.keys(told.routes)),
-  ...missingKeys(callKeys, Object.keys({ ...restCalls, ...pageCalls })),
+  ...missingKeys(callKeys, [...callKeys.filter(restCallOf), ...Object.keys({ ...restCalls, ...pageCalls })]),
   ...missingKeys(subscriptions, Object.keys(triggers)),
   ...told.administration.filter((key) => !known.has(key)).map((key) => `${key} is administration, and gone.`),
   ...missingTypeRules(schema, told),

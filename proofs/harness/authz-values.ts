@@ -99,15 +99,12 @@ export const inputValues: Record<string, ValueOf> = {
   'AssetFilter.tag': () => undefined,
   'AssetTreeInput.assetTreeCid': ({ owner }) => owner.treeCid,
   'AssetTreeInput.createdAt': () => '2026-11-21T00:00:00Z',
-  'CancelOrderInput.id': ownerOrder,
-  'CancelWithdrawalInput.id': ({ owner }) => owner.withdrawalId,
   'ChangeEmailInput.currentPassword': passwordOf,
   'ChangeEmailInput.newEmail': ({ serial }) => `new${serial}@example.org`,
   'ChangePasswordInput.currentPassword': passwordOf,
   'ChangePasswordInput.newPassword': () => PASSWORD,
   'ChangeUsernameInput.currentPassword': passwordOf,
   'ChangeUsernameInput.newUsername': ({ serial }) => `name${serial}`,
-  'ConfirmOrderInput.id': ownerOrder,
   'ConfirmOrderInput.maxCost': () => '1000',
   'CreateNetworkAppInput.deliveryFailurePolicy': () => 'REFUND',
   'CreateNetworkAppInput.name': ({ serial }) => `app ${serial}`,
@@ -117,12 +114,9 @@ export const inputValues: Record<string, ValueOf> = {
   'CreateOrderInput.actionArgs': () => ({ a: 1 }),
   'CreateOrderInput.maxCost': () => '1000',
   'CreateOrderInput.networkApp': ({ scene }) => scene.sellersApp,
-  'DeactivateNetworkAppInput.id': ownerApp,
   'CreateAssetLinkInput.expiresAt': () => undefined,
   'CreateAssetLinkInput.id': ownerNid,
   'CreateAssetLinkInput.label': () => 'For a friend',
-  'RevokeAssetLinkInput.id': ({ owner }) => owner.linkId,
-  'DeleteAssetInput.id': ownerNid,
   'RevokeAssetLinksInput.id': ownerNid,
   'QuoteWithdrawInput.amount': () => '0.001',
   'QuoteWithdrawInput.maxFee': () => undefined,
@@ -148,7 +142,6 @@ export const inputValues: Record<string, ValueOf> = {
   'RefundOrderInput.reason': () => 'because',
   'RegisterAssetInput.assetFile': newFile,
   'RegisterAssetInput.assetFileMimeType': () => 'text/plain',
-  'ReplayWebhookDeliveryInput.id': ownerDelivery,
   'SendTestEventInput.networkAppId': ownerApp,
   'RequestEmailVerificationInput.email': ({ owner }) => owner.email,
   'RequestPasswordResetInput.email': ({ owner }) => owner.email,
@@ -156,10 +149,7 @@ export const inputValues: Record<string, ValueOf> = {
   'ResetPasswordInput.token': ({ actor }) => actor?.resetToken ?? 'a guess',
   'ResetPasswordInput.uid': ({ owner }) => owner.id,
   'RevertAssetInput.expectedHead': () => undefined,
-  'RevertAssetInput.id': ownerNid,
   'RevertAssetInput.revertTo': ({ owner }) => owner.commitId,
-  'RevokeApiKeyInput.id': ({ scene }) => scene.apiKeyId,
-  'RevokeSessionInput.id': ({ owner }) => owner.sessionId,
   'RotateWebhookSecretInput.id': ownerApp,
   'SaleFilter.buyerId': ({ owner }) => owner.id,
   'SaleFilter.networkAppId': () => undefined,
@@ -181,7 +171,6 @@ export const inputValues: Record<string, ValueOf> = {
   'UpdateAssetMetadataInput.expectedHead': () => undefined,
   'UpdateAssetMetadataInput.id': ownerNid,
   'UpdateNetworkAppInput.deliveryFailurePolicy': () => 'REFUND',
-  'UpdateNetworkAppInput.id': ownerApp,
   'UpdateNetworkAppInput.name': ({ serial }) => `app ${serial}`,
   'UpdateNetworkAppInput.price': () => '2',
   'UpdateNetworkAppInput.webhookUrl': () => 'https://hook.example.org/',
@@ -212,6 +201,13 @@ for (const [input, values] of Object.entries({
   RevertAssetInput: { commitMessage: 'Changed', maxCost: '1000' },
 })) {
   for (const [name, value] of Object.entries(values)) inputValues[`${input}.${name}`] ??= () => value
+}
+
+/** Returns the value of an argument or input field. The type of an ID without an entry follows from the name of its input, such as `CancelOrderInput`. */
+export function inputValueOf(coordinate: string): ValueOf | undefined {
+  const operation = /^(\w+)Input\.id$/.exec(coordinate)?.[1]
+  const types = Object.keys(nodeIds).sort((a, b) => b.length - a.length)
+  return inputValues[coordinate] ?? nodeIds[types.find((type) => operation?.endsWith(type)) ?? '']
 }
 
 export interface RestCall {
@@ -292,18 +288,12 @@ export const restCalls: Record<string, CallOf> = {
     { query: { proof_hash: owner.proofHash } },
   ],
   'DELETE assets/:nid': nid,
-  'POST assets/:nid/links': nid,
-  'GET assets/:nid/links': nid,
   'DELETE asset-links/:id': ({ owner }) => ({ params: { id: owner.linkId } }),
-  'DELETE assets/:nid/links': nid,
-  'GET assets/:nid/history': nid,
-  'GET assets/:nid/content-credentials': nid,
   'GET assets/:nid/tree': ({ owner }) => ({ params: { nid: owner.nid }, query: { at: owner.commitId } }),
   'GET lookup': ({ owner }) => ({ query: { cid: owner.nid } }),
   'GET history': ({ owner }) => ({ query: { nid: owner.nid } }),
   'POST assets/merge-trees': ({ owner }) => ({ json: [{ assetTreeCid: owner.treeCid, timestampCreated: 1 }] }),
   'POST assets/:nid/revert': (asked) => ({ ...nid(asked), json: { revert_to: asked.owner.commitId } }),
-  'POST assets/:nid/download': nid,
   'POST store/network-apps': ({ serial }) => ({
     json: { name: `rest ${serial}`, price_mode: 'fixed', price: '1', webhook_url: 'https://hook.example.org/' },
   }),
@@ -311,15 +301,11 @@ export const restCalls: Record<string, CallOf> = {
   'GET store/network-apps/:id': app,
   'PATCH store/network-apps/:id': (asked) => ({ ...app(asked), json: { price: '2' } }),
   'DELETE store/network-apps/:id': app,
-  'POST store/network-apps/:id/rotate-secret': app,
-  'POST store/network-apps/:id/test-events': app,
   'POST store/api-keys': ({ serial }) => ({ json: { name: `rest ${serial}` } }),
   'GET store/api-keys': plain,
   'DELETE store/api-keys/:id': ({ scene }) => ({ params: { id: scene.apiKeyId } }),
   'GET events': ({ owner }) => ({ query: { after: owner.eventId } }),
   'POST store/network-app-orders': ({ scene }) => ({ json: { network_app: scene.sellersApp, action_args: { a: 1 } } }),
-  'POST store/network-app-orders/:id/confirm': order,
-  'POST store/network-app-orders/:id/cancel': order,
   'GET store/network-app-orders/:id': order,
   'GET store/network-app-orders': plain,
   'GET store/network-app-orders/:id/refunds': ({ owner }) => ({ params: { id: owner.paidOrderId } }),
@@ -329,7 +315,6 @@ export const restCalls: Record<string, CallOf> = {
   }),
   'GET store/webhook-deliveries': plain,
   'GET store/webhook-deliveries/:id': ({ owner }) => ({ params: { id: owner.deliveryId } }),
-  'POST store/webhook-deliveries/:id/replay': ({ owner }) => ({ params: { id: owner.deliveryId } }),
   'POST store/point-grants': ({ owner }) => ({ json: { user_id: owner.id, amount: '1', reason: 'because' } }),
   'GET store/users': ({ owner }) => ({ query: { search: owner.email } }),
   'POST store/users/:id/lock': ({ owner }) => ({ params: { id: owner.id }, json: { reason: 'because' } }),
@@ -394,4 +379,11 @@ const quotedCalls: Record<string, string> = {
   'POST quotes/network-app-orders/:id/refunds': 'POST store/network-app-orders/:id/refunds',
   'POST quotes/withdrawals': 'POST wallet/withdrawals',
 }
-for (const [quote, quoted] of Object.entries(quotedCalls)) restCalls[quote] = restCalls[quoted]!
+for (const [quote, quoted] of Object.entries(quotedCalls)) restCalls[quote] = restCallOf(quoted)!
+
+/** Returns the request data of a route. A route without an entry, such as `POST orders/:id/cancel`, takes the IDs of `GET orders/:id`. */
+export function restCallOf(key: string): CallOf | undefined {
+  const callOfParent = restCalls[key.replace(/^\w+ (.*\/:\w+)\/[\w-]+$/, 'GET $1')]
+  const withIds: CallOf = (asked) => [callOfParent?.(asked) ?? []].flat().map(({ params }) => ({ params }))
+  return restCalls[key] ?? (callOfParent && withIds)
+}

@@ -18,7 +18,7 @@ import {
 } from 'graphql'
 import { sizeOf } from '../../src/graphql/limits/document-cost.ts'
 import { schema } from '../../test/support/full-api.ts'
-import { inputValues, nodeIds } from './authz-values.ts'
+import { inputValueOf, inputValues, nodeIds } from './authz-values.ts'
 import {
   actors,
   asBytes,
@@ -78,7 +78,7 @@ const byScalar: Record<string, unknown> = {
 }
 
 function goodOf(coordinate: string, type: GraphQLInputType, isOptional: boolean): unknown {
-  const known = inputValues[coordinate]?.(asked)
+  const known = inputValueOf(coordinate)?.(asked)
   // An input that is an empty object is filled field by field.
   const isToBeFilled = isInputObjectType(getNamedType(type)) && !(known instanceof File)
   if (known !== undefined && !isToBeFilled) return known
