@@ -68,7 +68,7 @@ function printLosses({ id, username, email, ...lost }: DeletionPreview, currency
     account: `${id} (${username}, ${email})`,
     balance: `${lost.num} ${currency} and ${lost.points} points: lost, including later deposits`,
     tokens: `${lost.tokens} at the address: lost`,
-    assets: `${out.counted(lost.assets, 'asset')}: deleted with unshared files; commits stay on the chain`,
+    assets: `${out.counted(lost.assets, 'asset')}: deleted with files of only this account; commits stay on the chain`,
     'open orders': `${out.counted(lost.openOrders, 'order')}: canceled`,
     withdrawals: `${lost.withdrawals} (${lost.withdrawn} ${currency}): completed, but a returned amount is lost`,
     'apps for sale': `${out.counted(lost.networkApps, 'app')}: deactivated`,
@@ -80,10 +80,10 @@ async function deleteUser(user: string, { reason, yes, json }: ReasonFlags) {
   const { deleteAccountAsOperator, previewDeletion } = await import('../modules/accounts/delete-account.ts')
   await withKeysAndCoins(async (layer, { config }) => {
     const context = asSystem(layer.context)
-    const foreseen = await previewDeletion(context, user)
-    const account = { ...foreseen, id: toId('user', foreseen.id) }
+    const preview = await previewDeletion(context, user)
+    const account = { ...preview, id: toId('user', preview.id) }
     const { id, username } = account
-    if (foreseen.deletedAt === null) {
+    if (preview.deletedAt === null) {
       if (!json) printLosses(account, config.money.currency)
       const ask = () => out.isConfirmed(`Type ${username} to delete this account permanently: `, username)
       if (!yes && (json || !(await ask()))) {
