@@ -70,7 +70,7 @@ function printLosses({ id, username, email, ...lost }: DeletionPreview, currency
     tokens: `${lost.tokens} at the address: lost`,
     assets: `${out.counted(lost.assets, 'asset')}: deleted with files of only this account; commits stay on the chain`,
     'open orders': `${out.counted(lost.openOrders, 'order')}: canceled`,
-    withdrawals: `${lost.withdrawals} (${lost.withdrawn} ${currency}): completed, but a returned amount is lost`,
+    withdrawals: `${lost.withdrawals} in progress with ${lost.withdrawn} ${currency}: completed, but a returned amount is lost`,
     'apps for sale': `${out.counted(lost.networkApps, 'app')}: deactivated`,
   }
   out.printRows(Object.entries(losses))
