@@ -219,7 +219,7 @@ describe('altered chain data', () => {
     const found = await verify(asset)
     expect(found).toMatchObject({ code: 3, verdict: 'unsettled', foreign: 1, foreignRecorders: [forger.recorder] })
     const sources = ['--rpc', node.url, '--registry', forger.registry, '--gateway', gateway.url]
-    expect((await annalVerify(asset, ...sources)).stderr).toMatch(/^Several accounts wrote .* --recorder/)
+    expect((await annalVerify(asset, ...sources)).stderr).toMatch(/^Several accounts wrote .*--recorder/)
     expect(await verify(asset, '--recorder', forger.recorder)).toMatchObject({ verdict: 'holds' })
     expect(await verify(asset, '--recorder', stranger.recorder)).toMatchObject({ verdict: 'broken' })
   })
