@@ -27,7 +27,7 @@ async function findUsers(search: string, { json }: { json?: true }) {
 }
 
 async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { reason, json }: ReasonFlags) {
-  const operations = await import('../modules/accounts/lock-user.ts')
+  const operations = await import('../modules/accounts/change-account.ts')
   const { readUser } = await import('../modules/accounts/find-users.ts')
   const { id: uuid, lockedAt } = await withApp(async (layer) => {
     const context = asSystem(layer.context)

@@ -14,28 +14,22 @@ export function normalizeEmail(text: string): string {
   return URL.canParse(url) ? `${address.slice(0, at)}@${new URL(url).hostname}` : address
 }
 
-/** Returns the digest of a valid address, for rate limits, which also count addresses without an account. */
+/** Returns the digest of an address, for rate limits. They also count addresses without an account. */
 export const addressDigest = (email: string) => sha256(email.toLowerCase()).toString('hex')
 
-const GMAIL = new Set(['gmail.com', 'googlemail.com'])
-
-/**
- * Returns the digest of the mailbox of a valid address. Ignores a `+tag`, and dots at Gmail. Used for mails to any given
- * address. Mails to accounts use `addressDigest`, so that requests for unknown addresses do not use up the limit of a
- * mailbox.
- */
+/** Returns the digest of the mailbox of an address. Ignores a `+tag`, and dots at Gmail. */
 export function mailboxDigest(email: string): string {
   const [address = '', domain = ''] = email.toLowerCase().split('@')
-  const tag = address.indexOf('+')
-  const name = tag > 0 ? address.slice(0, tag) : address
-  return addressDigest(GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`)
+  const name = address.replace(/(?<=.)\+.*/, '')
+  const isGmail = domain === 'gmail.com' || domain === 'googlemail.com'
+  return addressDigest(isGmail ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`)
 }
 
 /** SQL after `from users` that finds the account that holds an address, or else the first account that claims it. */
 export const byEmailSql = (address: string) =>
   `where lower(users.email) = lower(${address}) and deleted_at is null order by email_held desc, created_at, id limit 1`
 
-/** SQL condition that other users can identify the user by the address. `mustBeVerified` is an expression. */
+/** SQL condition that other users can find the user by e-mail address. `mustBeVerified` is an expression. */
 export const isEmailUsableSql = (mustBeVerified: string, users = 'users'): string =>
   `${users}.email_held and (${users}.email_verified or not ${mustBeVerified}::boolean)`
 
@@ -46,8 +40,8 @@ export const isEmailUsable = (
 
 /** Maximum length of a username in characters, also in the normal form NFKC. */
 const MAX_USERNAME = 21
-/** Maximum length of an entered username in UTF-16 units. A character can take up to four code points of two units. */
-const MAX_TYPED_USERNAME_UNITS = MAX_USERNAME * 4 * 2
+/** Maximum length of an entered username in UTF-16 units: four code points per character, and two units per code point. */
+const MAX_TYPED_USERNAME = MAX_USERNAME * 4 * 2
 
 /** Matches invisible, private and unassigned code points, and all spaces except U+0020. */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffd]|[^\S ]|(?! )\p{Z}/u
@@ -55,21 +49,10 @@ const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffd]|[^\
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 const LEFT_TO_RIGHT = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])\p{L}/u
 
-const TOO_LONG = `Ensure this field has no more than ${MAX_USERNAME} characters.`
+const noLongerThan = (max: number) => `Ensure this field has no more than ${max} characters.`
+const TOO_LONG = noLongerThan(MAX_USERNAME)
 
-/** Checks the length before normalization, whose time grows with the square of the number of combining marks. */
-const lengthProblem = (text: string): string | undefined =>
-  text.trim().length > MAX_TYPED_USERNAME_UNITS ? TOO_LONG : undefined
-
-const compose = (text: string) => text.trim().normalize('NFC')
-
-const looksLikeEmail = (name: string) => /\S@\S/.test(name.normalize('NFKC'))
-
-/**
- * Returns the problem of a composed username, or undefined. The rules follow PRECIS (RFC 8264, 8265), which has no
- * maintained library for Node.js. Single spaces and symbols are allowed in addition, because existing accounts have
- * them.
- */
+/** Follows PRECIS (RFC 8264, 8265), which has no maintained library. Also allows single spaces and symbols. */
 function usernameProblem(name: string): string | undefined {
   if (name === '') return 'This field may not be blank.'
   // NFKC may turn one character into eighteen.
@@ -79,41 +62,40 @@ function usernameProblem(name: string): string | undefined {
   if (/ {2}/.test(compared) || compared.trim() !== compared)
     return 'Enter a valid username, with single spaces inside only.'
   if (/^\p{M}/u.test(name)) return 'Enter a valid username that does not begin with a combining mark.'
-  if (RIGHT_TO_LEFT.test(name) && LEFT_TO_RIGHT.test(name)) {
+  if (RIGHT_TO_LEFT.test(name) && LEFT_TO_RIGHT.test(name))
     return 'Enter a valid username whose letters are all written in one direction.'
-  }
   return fromId(name) ? 'A username may not look like an identifier.' : undefined
 }
 
-/** A username: composed (NFC), trimmed, at most 21 characters, and valid for `usernameProblem`. */
+// The length is checked before normalization, whose time grows with the square of the number of combining marks.
+const typedUsername = checked(z.string({ error: 'Expected text.' }), (typed) => {
+  return textProblem(typed) ?? (typed.trim().length > MAX_TYPED_USERNAME ? TOO_LONG : undefined)
+})
+
 export const username = checked(
-  checked(z.string({ error: 'Expected text.' }), (text) => textProblem(text) ?? lengthProblem(text)).transform(compose),
+  typedUsername.transform((typed) => typed.trim().normalize('NFC')),
   usernameProblem,
 )
 
-const othersEmail = 'A username must not be the e-mail address of another user.'
-
 /** Returns the problem of a username that is the e-mail address of another user, or undefined. */
-export const addressProblem = (name: string, email: string | undefined) =>
-  looksLikeEmail(name) && name.toLowerCase() !== email?.toLowerCase() ? othersEmail : undefined
+export const addressProblem = (name: string, email: string) =>
+  /\S@\S/.test(name.normalize('NFKC')) && name.toLowerCase() !== email.toLowerCase()
+    ? 'A username must not be the e-mail address of another user.'
+    : undefined
 
 const INVALID_EMAIL = 'Enter a valid email address.'
 
-/** A normalized e-mail address of at most 254 characters. */
 export const email = trimmedText(254)
   .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, INVALID_EMAIL)
 
-/**
- * Matches control, invisible and unassigned characters. Joiners are allowed where Indic and Arabic scripts need them.
- */
+/** Matches control, invisible and unassigned characters. Allows joiners where Indic and Arabic scripts need them. */
 const DISALLOWED =
   /[^\p{L}\p{M}\p{N}\p{P}\p{S}\u200c-\u200d ]|(?![\u200c-\u200d])\p{Default_Ignorable_Code_Point}|(?<![\p{M}\p{Script=Arabic}])[\u200c-\u200d]/u
 
 /** Maps spaces to U+0020 and composes characters (NFC). Limit the length first, because NFC can take quadratic time. */
 export const toOpaqueString = (text: string): string => text.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC')
 
-/** Minimum and maximum length of a normalized password, in characters. */
 export const passwordLength = { min: 8, max: 32 }
 
 /** Maximum length of an entered password in characters. Some keyboards send a composed character as up to four. */
@@ -124,7 +106,7 @@ export const presentPassword = nonBlankText(MAX_ENTERED_PASSWORD)
 
 const passwordMessages = {
   tooShort: `Ensure this field has at least ${passwordLength.min} characters.`,
-  tooLong: `Ensure this field has no more than ${passwordLength.max} characters.`,
+  tooLong: noLongerThan(passwordLength.max),
   unfit: 'A password must not contain control characters, invisible characters or unassigned characters.',
 }
 
@@ -168,25 +150,16 @@ export const signInInput = z.strictObject({
 export type SignUpInput = z.input<typeof signUpInput>
 export type SignInInput = z.input<typeof signInInput>
 
-const duplicateCodes: Record<string, 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME'> = {
-  users_username_key: 'DUPLICATE_USERNAME',
-  users_email_key: 'DUPLICATE_EMAIL',
-}
-
-const duplicate = (code: 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME') => {
-  const field = code === 'DUPLICATE_EMAIL' ? 'email' : 'username'
-  return new DomainError(code, `This ${field} is already in use.`, {
+const duplicate = (field: 'email' | 'username') =>
+  new DomainError(field === 'email' ? 'DUPLICATE_EMAIL' : 'DUPLICATE_USERNAME', `This ${field} is already in use.`, {
     details: { [field]: [`A user with this ${field} already exists.`] },
   })
-}
 
-/** The error DUPLICATE_EMAIL, for statements that return it in a column. */
-export const emailInUse = () => duplicate('DUPLICATE_EMAIL')
+export const emailInUse = () => duplicate('email')
 
-/**
- * Returns DUPLICATE_USERNAME or DUPLICATE_EMAIL for the violation of a unique index. Returns other errors unchanged.
- */
-export function translateDuplicate(error: unknown): unknown {
-  const code = duplicateCodes[violatedConstraint(error) ?? '']
-  return code ? duplicate(code) : error
+/** Throws DUPLICATE_USERNAME or DUPLICATE_EMAIL for the violation of a unique index. Rethrows other errors. */
+export function throwDuplicate(error: unknown): never {
+  const constraint = violatedConstraint(error)
+  if (constraint === 'users_username_key') throw duplicate('username')
+  throw constraint === 'users_email_key' ? duplicate('email') : error
 }

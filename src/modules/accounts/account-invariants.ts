@@ -1,5 +1,4 @@
 /** Invariants of accounts, sessions and idempotency keys. `annal check` runs them. */
-
 import type { Invariant } from '../../db/database-types.ts'
 import { int, text } from '../../db/sql.ts'
 import { keptFromSql } from '../../jobs/retention.ts'
@@ -29,25 +28,17 @@ export const accountInvariants: Invariant[] = [
   {
     id: 'I9',
     sentence: 'A deleted account has no open order, key, token, asset or active network app. Its wallet is closed.',
-    query: `with deleted_users as (select id, username, email, password_hash from users where deleted_at is not null)
-            select 'user:' || u.id as subject, 'an order is open' as problem from deleted_users u join orders o on o.buyer_id = u.id where o.status = 'CREATED'
-            union all
-            select 'user:' || u.id, 'a key exists' from deleted_users u join user_keys k on k.user_id = u.id
-            union all
-            select 'user:' || u.id, 'an access token exists' from deleted_users u join access_tokens t on t.user_id = u.id
-            union all
-            select 'user:' || u.id, 'a mailed token exists' from deleted_users u join one_time_tokens t on t.user_id = u.id
-            union all
-            select 'user:' || u.id, 'an asset exists' from deleted_users u join assets a on a.owner_id = u.id where a.deleted_at is null
-            union all
-            select 'user:' || u.id, 'a network app is active' from deleted_users u join network_apps a on a.owner_id = u.id where a.deactivated_at is null
-            union all
-            select 'user:' || u.id, 'a commit can never be signed' from deleted_users u join assets a on a.owner_id = u.id
-              join commits c on c.asset_id = a.id join commit_relays r on r.commit_id = c.id
-              where r.status = 'PENDING' and r.tree_signature is null
-            union all
-            select 'user:' || u.id, 'personal data exists' from deleted_users u
-              where u.username not like 'deleted\\_%' or u.email not like '%@deleted.invalid' or u.password_hash <> ''
+    query: `select 'user:' || u.id as subject, problem from users u cross join lateral (values
+              (exists (select from orders where buyer_id = u.id and status = 'CREATED'), 'an order is open'),
+              (exists (select from user_keys where user_id = u.id), 'a key exists'),
+              (exists (select from access_tokens where user_id = u.id), 'an access token exists'),
+              (exists (select from one_time_tokens where user_id = u.id), 'a mailed token exists'),
+              (exists (select from assets where owner_id = u.id and deleted_at is null), 'an asset exists'),
+              (exists (select from network_apps where owner_id = u.id and deactivated_at is null), 'a network app is active'),
+              (exists (select from assets a join commits c on c.asset_id = a.id join commit_relays r on r.commit_id = c.id
+                 where a.owner_id = u.id and r.status = 'PENDING' and r.tree_signature is null), 'a commit can never be signed'),
+              (u.username not like 'deleted\\_%' or u.email not like '%@deleted.invalid' or u.password_hash <> '', 'personal data exists')
+            ) as checks (is_violated, problem) where u.deleted_at is not null and is_violated
             union all
             select 'user:' || u.id, 'the account is deleted or the wallet is closed, but not both' from users u left join wallets w on w.user_id = u.id
               where (u.deleted_at is null) <> (w.closed_at is null)`,

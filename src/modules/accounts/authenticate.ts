@@ -1,9 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Use } from '../../context.ts'
 import type { Database } from '../../db/database-types.ts'
-import { arrayOf, boolean, bytes, int, json, statement, text, uuid } from '../../db/sql.ts'
+import { arrayOf, boolean, bytes, int, joinedStatement, json, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchLoader } from '../../shared/async.ts'
+import { throttled, validationFailed } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
-import type { Actor, SignedInUser } from '../../shared/policy.ts'
-import { byEmailSql } from './account-input.ts'
+import type { Caller, SignedInUser, UserActor } from '../../shared/policy.ts'
+import { byEmailSql, toOpaqueString } from './account-input.ts'
 
 export type SessionUser = Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }
 
@@ -19,8 +22,8 @@ export const sessionUserSql = (
 
 /**
  * Finds the users of access tokens, with all fields of `me`. `position` counts from 1. One JSON column is cheaper for
- * the driver than many columns. The subquery around the parameter hides the length of the list from the planner, so
- * that one plan serves all lengths. This halves the cost of the lookup, which every request needs.
+ * the driver than many columns. The subquery hides the length of the list from the planner, so that one plan serves all
+ * lengths. This halves the cost of the lookup.
  */
 const findSessionUsers = statement(
   'account_by_tokens',
@@ -31,7 +34,6 @@ const findSessionUsers = statement(
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
 )
 
-/** Finds API keys that are not revoked. `position` counts from 1. */
 export const findApiKeys = statement(
   'api_keys_by_hashes',
   { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, id: uuid } },
@@ -41,7 +43,6 @@ export const findApiKeys = statement(
 
 const passwordColumns = { position: int, id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean }
 
-/** Finds the password hashes of accounts by e-mail address. `position` counts from 1. */
 const findPasswordHashes = statement(
   'account_credentials',
   { parameters: { emails: arrayOf(text) }, columns: passwordColumns },
@@ -65,26 +66,19 @@ export type Credentials = ReturnType<typeof createCredentials>
 /** Looks up credentials. Lookups that arrive together are one statement. */
 export function createCredentials({ database }: { database: Database }) {
   let usedTokens = new Set<string>()
-  const inOrder = <Row extends { position: number }>(keys: unknown[], rows: readonly Row[]) => {
-    const found = new Map(rows.map((row) => [row.position, row]))
-    return keys.map((_, index) => found.get(index + 1))
-  }
-  const findSession = createBatchLoader(async (hashes: Buffer[]) =>
-    inOrder(hashes, await database.query(findSessionUsers, { hashes })),
-  )
+  const createLookup = <Key, Row extends { position: number }>(read: (keys: Key[]) => Promise<readonly Row[]>) =>
+    createBatchLoader(async (keys: Key[]) => {
+      const found = new Map((await read(keys)).map((row) => [row.position, row]))
+      return keys.map((_, index) => found.get(index + 1))
+    })
+  const findSession = createLookup((hashes: Buffer[]) => database.query(findSessionUsers, { hashes }))
   return {
-    /** Finds the user of an access token by the token's SHA-256. */
     findSessionUser: async (hash: Buffer) => (await findSession(hash))?.signed_in,
-    findApiKey: createBatchLoader(async (hashes: Buffer[]) =>
-      inOrder(hashes, await database.query(findApiKeys, { hashes })),
-    ),
-    /** Finds the account that holds an e-mail address, or else the first account that claims it. */
-    findPassword: createBatchLoader(async (emails: string[]) =>
-      inOrder(emails, await database.query(findPasswordHashes, { emails })),
-    ),
-    /** Marks an access token as used. `recordTokenUse` writes the marks, so that a request needs no write. */
+    findApiKey: createLookup((hashes: Buffer[]) => database.query(findApiKeys, { hashes })),
+    findPassword: createLookup((emails: string[]) => database.query(findPasswordHashes, { emails })),
+    /** Marks an access token as used. `recordTokenUse` writes the marks later, so that a request needs no write. */
     markTokenUsed: (tokenId: string) => void usedTokens.add(tokenId),
-    /** Writes the marks of used tokens. Keeps them for the next call if that fails. */
+    /** Writes the marks of used tokens. The marks stay for the next call if an error occurs. */
     async recordTokenUse(): Promise<void> {
       if (usedTokens.size === 0) return
       const marked = usedTokens
@@ -99,19 +93,12 @@ export function createCredentials({ database }: { database: Database }) {
   }
 }
 
-type Caller = Exclude<Actor, { kind: 'system' }>
-type Origin = Pick<Caller, 'address' | 'service'>
+export const actorOf = ({ tokenId, ...user }: SessionUser, origin: Pick<Caller, 'address' | 'service'>): Caller => ({
+  ...{ kind: 'user', id: user.id, role: user.role, tokenId, ...origin },
+  user: { ...user, createdAt: new Date(user.createdAt) },
+})
 
-export const actorOf = ({ tokenId, ...found }: SessionUser, origin: Origin): Caller => {
-  const user = { ...found, createdAt: new Date(found.createdAt) }
-  return { kind: 'user', id: user.id, role: user.role, user, tokenId, ...origin }
-}
-
-interface RequestCredentials {
-  token: string | undefined
-  apiKey: string | undefined
-  address: string
-}
+type RequestCredentials = { token: string | undefined; apiKey: string | undefined; address: string }
 
 /** Identifies the caller of a request. A caller with an invalid or expired token (`hasStaleToken`) is anonymous. */
 export async function authenticate(
@@ -127,4 +114,146 @@ export async function authenticate(
   if (!found) return { actor: { kind: 'anonymous', ...origin }, hasStaleToken: token !== undefined }
   credentials.markTokenUsed(found.tokenId)
   return { actor: actorOf(found, origin), hasStaleToken: false }
+}
+
+/*
+ * Passwords. An account allows five wrong guesses in 15 minutes, and an unknown address four. A guess reserves a slot
+ * before the password is compared, and releases the slot if the password is correct. If no slot is free, the guess waits
+ * for running comparisons. More guesses do not extend the window. A password reset ends the window.
+ */
+
+const WINDOW_SECONDS = 900
+const MAX_WRONG = 5
+/** The last slot is for signed-in users, so that an attacker cannot prevent an owner from changing the password. */
+const MAX_WRONG_ANONYMOUS = 4
+const CHECK_INTERVAL_MS = 50
+const MAX_WAIT_MS = 8_000
+const RETRY_AFTER_SECONDS = 5
+
+// The database computes the digest, because it also compares addresses with `lower`.
+const digestSql = (subject: string) => `encode(sha256(convert_to(lower(${subject}), 'UTF8')), 'hex')`
+
+/** SQL of the key in `limits` that counts wrong guesses and running comparisons. */
+const reservedKeySql = (subject: string) => `'password-check:' || ${digestSql(subject)}`
+const wrongKeySql = (subject: string) => `'password-wrong:' || ${digestSql(subject)}`
+
+/** SQL of the key in `limits` that counts guesses at the account `user`. Deleting the row ends the window. */
+export const passwordCheckKeySql = (user: string) => reservedKeySql(`'user:' || ${user}`)
+
+/** Reserves a slot for a guess. No row: all `max` slots are used by wrong guesses and running comparisons. */
+const reserveGuess = joinedStatement(
+  'password_guess_reserve',
+  { parameters: { subject: text, max: int }, columns: { window_end: text }, apart: ['subject'] },
+  // Two spellings of one address may arrive together. Each key is counted once per statement.
+  ({ item, place }) => `with ${item},
+   guess as materialized (
+     select distinct on (key) * from (select ${reservedKeySql('subject')} as key, item.* from item) as keyed
+   ),
+   reserved as (
+     insert into limits as l (key, window_end, count)
+       select key, now() + interval '${WINDOW_SECONDS} seconds', 1 from guess order by key
+     on conflict (key) do update set count = case when l.window_end <= now() then 1 else l.count + 1 end,
+       window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
+     where l.window_end <= now() or l.count < (select g.max from guess g where g.key = l.key)
+     returning key, window_end
+   )
+   select ${place} t.window_end::text as window_end from reserved t join guess using (key)`,
+)
+
+const countWrongGuesses = statement(
+  'password_guess_find',
+  { parameters: { subject: text }, columns: { wrong: int, retry_after: int } },
+  `select coalesce(wrong.count, 0)::int as wrong, greatest(1, ceil(extract(epoch from reserved.window_end - now())))::int as retry_after
+   from limits reserved left join limits wrong on wrong.key = ${wrongKeySql('$subject')} and wrong.window_end = reserved.window_end
+   where reserved.key = ${reservedKeySql('$subject')} and reserved.window_end > now()`,
+)
+
+// `windowEnd` is text, because a `Date` would lose the microseconds.
+const guess = { subject: text, windowEnd: text }
+
+const releaseGuess = statement(
+  'password_guess_release',
+  { parameters: guess },
+  `update limits set count = greatest(0, count - 1)
+   where key = ${reservedKeySql('$subject')} and window_end = $windowEnd::timestamptz`,
+)
+
+const countWrongGuess = statement(
+  'password_guess_wrong',
+  { parameters: guess },
+  `insert into limits as l (key, window_end, count) values (${wrongKeySql('$subject')}, $windowEnd::timestamptz, 1)
+   on conflict (key) do update set window_end = excluded.window_end,
+     count = case when l.window_end = excluded.window_end then l.count + 1 else 1 end`,
+)
+
+const findOwnPassword = statement(
+  'password_own',
+  { parameters: { user: uuid }, columns: { password_hash: text } },
+  'select password_hash from users where id = $user and deleted_at is null',
+)
+
+/** Locks an account until the end of the transaction, so that the next statement sees all sessions of earlier sign-ins. */
+export const lockCredentials = statement(
+  'password_lock',
+  { parameters: { user: uuid }, columns: { id: uuid } },
+  'select id from users where id = $user and deleted_at is null for no key update',
+)
+
+interface Guess {
+  /** The account to check, or an address without an account. A check takes the same time for both. */
+  account: { user: string; passwordHash: string } | { email: string }
+  password: string
+  isSignedIn: boolean
+}
+
+type PasswordContext = Use<'database' | 'passwords' | 'semaphores' | 'meter'>
+
+/** Waits for a free slot and reserves it. Returns the end of the window. Throws THROTTLED. */
+async function waitForSlot({ database, meter }: PasswordContext, subject: string, max: number): Promise<string> {
+  for (const start = performance.now(); ; await delay(CHECK_INTERVAL_MS)) {
+    const [reserved] = await database.query(reserveGuess, { subject, max })
+    if (reserved) return reserved.window_end
+    const [guesses] = await database.query(countWrongGuesses, { subject })
+    const isFull = guesses !== undefined && guesses.wrong >= max
+    if (!isFull && performance.now() - start <= MAX_WAIT_MS) continue
+    meter.count('annal_limit_rejections_total', { limit: 'password-guesses' })
+    const seconds = guesses?.retry_after ?? 1
+    throw throttled(isFull ? seconds : Math.min(seconds, RETRY_AFTER_SECONDS))
+  }
+}
+
+/** Returns true if the password is correct. Throws THROTTLED, UNAVAILABLE. */
+export function checkPassword(context: PasswordContext, { account, password, isSignedIn }: Guess): Promise<boolean> {
+  const subject = 'user' in account ? `user:${account.user}` : `address:${account.email}`
+  const hash = 'user' in account ? account.passwordHash : undefined
+  const compare = async () => {
+    const windowEnd = await waitForSlot(context, subject, isSignedIn ? MAX_WRONG : MAX_WRONG_ANONYMOUS)
+    let isWrong = false
+    try {
+      isWrong = !(await context.passwords.verify(hash, toOpaqueString(password)))
+      return !isWrong
+    } finally {
+      // A comparison that failed with an error does not count as a guess.
+      await context.database.query(isWrong ? countWrongGuess : releaseGuess, { subject, windowEnd })
+    }
+  }
+  return context.semaphores.passwordGuesses(compare, { keys: [subject.toLowerCase()] })
+}
+
+export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid password.'] })
+
+export type OwnPasswordContext = PasswordContext & Use<'rateLimiter'>
+
+/** Checks the password of a signed-in user, to protect the account if a session is stolen. Returns the stored hash. */
+export async function checkOwnPassword(context: OwnPasswordContext, { id: user }: UserActor, password: string) {
+  const { database, rateLimiter } = context
+  const [account] = await database.query(findOwnPassword, { user })
+  if (!account) throw wrongPassword()
+  await rateLimiter.assertAvailable('own-password', user)
+  const { password_hash: passwordHash } = account
+  if (!(await checkPassword(context, { account: { user, passwordHash }, password, isSignedIn: true })))
+    throw wrongPassword()
+  // A wrong password counts as a guess only, so a stolen session cannot use up this limit.
+  await rateLimiter.consume('own-password', user)
+  return passwordHash
 }

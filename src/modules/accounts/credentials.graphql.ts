@@ -1,6 +1,15 @@
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
 import type { Context } from '../../context.ts'
-import { builder, omitNullish, openToStaleTokens, optionalTime, shortText, time } from '../../graphql/builder.ts'
+import {
+  builder,
+  omitNullish,
+  openToStaleTokens,
+  optionalTime,
+  payloadType,
+  publicId,
+  shortText,
+  time,
+} from '../../graphql/builder.ts'
 import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
@@ -20,47 +29,41 @@ import {
 import { signUp } from './sign-up.ts'
 import { accountField, accountPayload } from './users.graphql.ts'
 
-interface AccountMutation<Name extends string> {
+interface AccountMutation<Name extends string> extends Partial<typeof openToStaleTokens> {
   description: string
   input: string
   /** Descriptions of the input fields, by name. All are required. */
   fields: Record<Name, string>
-  /** Description of the argument `input`. */
   argument: string
   payload: string
-  /** Description of the field `user` of the payload. */
   user: string
-  /** True for a mutation with a mailed link, which a caller with an expired token can use. */
-  hasLink?: boolean
   /** Returns the UUID of the user. */
   run: (context: Context, input: Record<Name, string>) => Promise<string>
 }
 
-/** Defines a mutation of an account, with its types `<Name>Input` and `<Name>Payload`. */
-function accountMutation<Name extends string>(name: string, mutation: AccountMutation<Name>): void {
-  const { description, argument, payload, user, hasLink, run } = mutation
+/** Defines a mutation of an account with its types `<Name>Input` and `<Name>Payload`. */
+function accountMutation<Name extends string>(
+  name: string,
+  { input, fields, argument, payload, user, run, ...options }: AccountMutation<Name>,
+): void {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1)
-  const input = builder.inputType(`${typeName}Input`, {
-    description: mutation.input,
+  const type = builder.inputType(`${typeName}Input`, {
+    description: input,
     fields: (t) =>
       Object.fromEntries(
-        Object.entries<string>(mutation.fields).map(([field, description]) => [
+        Object.entries<string>(fields).map(([field, description]) => [
           field,
           field === 'uid' ? t.id({ required: true, description }) : t.string({ required: true, description }),
         ]),
-      ) as Record<Name, ReturnType<typeof t.string<true>>>,
+      ),
   })
   builder.mutationField(name, (t) =>
     t.field({
-      ...(hasLink && openToStaleTokens),
+      ...options,
       type: accountPayload(`${typeName}Payload`, payload, user),
-      description,
-      args: { input: t.arg({ type: input, required: true, description: argument }) },
-      resolve: async (_root, args, context) => {
-        // Pothos cannot infer the fields of a generic input type.
-        const { input } = args as unknown as { input: Record<Name, string> }
-        return { userId: await run(context, input) }
-      },
+      args: { input: t.arg({ type, required: true, description: argument }) },
+      // Pothos cannot infer the fields of a generic input type.
+      resolve: async (_root, args, context) => ({ userId: await run(context, args.input as Record<Name, string>) }),
     }),
   )
 }
@@ -79,7 +82,7 @@ accountMutation('resetPassword', {
   fields: { ...link, newPassword },
   argument: 'The link and the password.',
   payload: 'The password is set, and all sessions have ended.',
-  ...{ user: publicUser, hasLink: true, run: resetPassword },
+  ...{ user: publicUser, run: resetPassword, ...openToStaleTokens },
 })
 
 accountMutation('changePassword', {
@@ -124,7 +127,7 @@ accountMutation('verifyEmail', {
   fields: link,
   argument: 'The secret from the mailed link.',
   payload: 'Result of `verifyEmail`. The address is verified.',
-  ...{ user: publicUser, hasLink: true, run: verifyEmail },
+  ...{ user: publicUser, run: verifyEmail, ...openToStaleTokens },
 })
 
 const emailPayload = (name: string, description: string, email: string) =>
@@ -174,21 +177,11 @@ const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('Sign
   }),
 })
 
-const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').implement({
-  description: 'A session.',
-  fields: (t) => ({
-    token: t.exposeString(
-      'token',
-      shortText(128, 'Access token. The token is returned only once. Send it as `Authorization: token <token>`.'),
-    ),
-  }),
-})
-
 const SessionType = builder.objectRef<Session>('Session').implement({
   description: 'One of your sessions: an access token, without its secret.',
   interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `session_01h2x…`.', resolve: ({ id }) => toId('session', id) }),
+    id: t.field(publicId('session', 'id', 'Identifier, as in `session_01h2x…`.')),
     name: t.exposeString('name', shortText(100, 'Name of the session, such as the device. May be empty.')),
     createdAt: t.expose('createdAt', time('Time of the sign-in.')),
     lastUsedAt: t.expose(
@@ -217,7 +210,7 @@ builder.queryField('sessions', (t) =>
       resolve: async (_root, { offset, search, ...args }, context) => ({
         ...(await resolveCursorConnection(
           { args, ...pages, toCursor: ({ id }: Session) => toId('session', id) },
-          (page: ResolveCursorConnectionArgs) => listSessions(context, { ...page, offset: offset ?? 0, search }),
+          (page: ResolveCursorConnectionArgs) => listSessions(context, page, offset ?? 0, search),
         )),
         totalCount: () => countSessions(context, search),
       }),
@@ -225,18 +218,6 @@ builder.queryField('sessions', (t) =>
     connectionOf(SessionType, 'Session', ['a session', 'sessions']),
   ),
 )
-
-const RevokeSessionPayload = builder.objectRef<{ id: string }>('RevokeSessionPayload').implement({
-  description: 'Result of `revokeSession`: the ended session.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Identifier of the session.' }) }),
-})
-
-const RevokeOtherSessionsPayload = builder.objectRef<{ session: Session }>('RevokeOtherSessionsPayload').implement({
-  description: 'Result of `revokeOtherSessions`: the session of this request, which continues.',
-  fields: (t) => ({
-    session: t.expose('session', { type: SessionType, description: 'The session of this request.' }),
-  }),
-})
 
 builder.mutationFields((t) => {
   const inputArg = <Type extends Parameters<typeof t.arg>[0]['type']>(type: Type, description: string) => ({
@@ -257,7 +238,15 @@ builder.mutationFields((t) => {
     }),
     signIn: t.field({
       ...openToStaleTokens,
-      type: SignInPayload,
+      type: builder.objectRef<{ token: string }>('SignInPayload').implement({
+        description: 'A session.',
+        fields: (t) => ({
+          token: t.exposeString(
+            'token',
+            shortText(128, 'Access token. The token is returned only once. Send it as `Authorization: token <token>`.'),
+          ),
+        }),
+      }),
       description:
         'Starts a session. A retry with the same Idempotency-Key returns the same token while the session exists, and ' +
         'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, AUTHENTICATION_FAILED if the account is locked, EMAIL_NOT_VERIFIED, THROTTLED.',
@@ -300,7 +289,10 @@ builder.mutationFields((t) => {
       }),
     }),
     revokeSession: t.field({
-      type: RevokeSessionPayload,
+      type: builder.objectRef<{ id: string }>('RevokeSessionPayload').implement({
+        description: 'Result of `revokeSession`: the ended session.',
+        fields: (t) => ({ id: t.exposeID('id', { description: 'Identifier of the session.' }) }),
+      }),
       description:
         'Ends one of your sessions, which can be the session of this request. Later requests with the token of the ended session are rejected. ' +
         'Raises NOT_AUTHENTICATED, NOT_FOUND.',
@@ -311,7 +303,11 @@ builder.mutationFields((t) => {
       resolve: (_root, { input }, context) => revokeSession(context, input).then(() => ({ id: input.id })),
     }),
     revokeOtherSessions: t.field({
-      type: RevokeOtherSessionsPayload,
+      type: payloadType(
+        'RevokeOtherSessionsPayload',
+        'Result of `revokeOtherSessions`: the session of this request, which continues.',
+        ['session', SessionType, 'The session of this request.'],
+      ),
       description:
         'Ends all of your sessions except the session of this request, including those of the pages for administrators. Raises NOT_AUTHENTICATED.',
       resolve: async (_root, _args, context) => ({ session: await revokeOtherSessions(context) }),

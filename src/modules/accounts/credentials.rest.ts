@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCommand, defineRoute, del, get, post } from '../../http/rest/define-route.ts'
+import { defineCommand, defineRoute, del, get, post, type RestRequest } from '../../http/rest/define-route.ts'
 import {
   anyObject,
   type Fields,
@@ -18,87 +18,106 @@ import {
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
+import { snakeCase } from '../../shared/text.ts'
 import { assertMayRequestMail } from './mailed-links.ts'
 import { assertMaySignIn } from './sessions.ts'
 import { assertMaySignUp } from './sign-up.ts'
 
+/** Returns body and variables of a route. The GraphQL input `<name>Input` has these fields, which are texts. */
+const inputOf = <Name extends string>(name: string, description: string, fields: Record<Name, z.ZodType>) => {
+  const entries = Object.entries<z.ZodType>(fields)
+  const shape = entries.map(([field, schema]) => [snakeCase(field), same(`${name}Input.${field}`, schema)] as const)
+  const read = (body: Fields, field: string, schema: z.ZodType) => {
+    // Converting a number to text could change a password.
+    const text = body[/password|email/i.test(field) ? 'exactText' : 'text'](snakeCase(field))
+    return text ?? (schema instanceof z.ZodOptional ? undefined : '')
+  }
+  return {
+    body: objectOf(name, description, Object.fromEntries(shape)),
+    variables: ({ body }: RestRequest) => ({
+      input: Object.fromEntries(entries.map(([field, schema]) => [field, read(body, field, schema)])) as Record<
+        Name,
+        string
+      >,
+    }),
+  }
+}
+
 const changeEmail = defineCommand({
   ...post('auth/users/set_email', 'changeEmail', 'Account', 'Change your e-mail address'),
+  ...inputOf('ChangeEmail', 'The password and the new address.', {
+    currentPassword: presentPassword,
+    newEmail: givenEmail,
+  }),
   description: 'Your verified address stays in use until the new address is verified.',
   errors: ['DUPLICATE_EMAIL'],
-  body: objectOf('ChangeEmail', 'The password and the new address.', {
-    ...sameFields('ChangeEmailInput', { current_password: presentPassword, new_email: givenEmail }),
-  }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestChangeEmail($input: ChangeEmailInput!) { changeEmail(input: $input) { user { id } } }
   `),
-  variables: ({ body }) => ({
-    input: { currentPassword: body.exactText('current_password') ?? '', newEmail: body.exactText('new_email') ?? '' },
-  }),
 })
 
 const changeUsername = defineCommand({
   ...post('auth/users/set_username', 'changeUsername', 'Account', 'Change your username'),
-  errors: ['DUPLICATE_USERNAME'],
-  body: objectOf('ChangeUsername', 'The password and the new username.', {
-    ...sameFields('ChangeUsernameInput', { current_password: presentPassword, new_username: neededText(21) }),
+  ...inputOf('ChangeUsername', 'The password and the new username.', {
+    currentPassword: presentPassword,
+    newUsername: neededText(21),
   }),
+  errors: ['DUPLICATE_USERNAME'],
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestChangeUsername($input: ChangeUsernameInput!) { changeUsername(input: $input) { user { id } } }
   `),
-  variables: ({ body }) => ({
-    input: { currentPassword: body.exactText('current_password') ?? '', newUsername: body.text('new_username') ?? '' },
+})
+
+const changePassword = defineCommand({
+  ...post('auth/users/set_password', 'changePassword', 'Account', 'Change your password'),
+  ...inputOf('ChangePassword', 'The current password and the new password.', {
+    currentPassword: presentPassword,
+    newPassword,
   }),
+  action: 'account:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestChangePassword($input: ChangePasswordInput!) { changePassword(input: $input) { user { id } } }
+  `),
 })
 
 const verifyEmail = defineCommand({
   ...post('auth/users/activation', 'verifyEmail', 'Account', 'Verify an e-mail address with the link of a mail'),
+  ...inputOf('VerifyEmail', 'The values of the mailed link.', { uid: neededText(), token: neededText() }),
   errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
-  body: objectOf('VerifyEmail', 'The values of the mailed link.', {
-    uid: same('VerifyEmailInput.uid', neededText()),
-    token: same('VerifyEmailInput.token', neededText()),
-  }),
   action: 'email:verify',
   operation: graphql(/* GraphQL */ `
     mutation RestVerifyEmail($input: VerifyEmailInput!) { verifyEmail(input: $input) { user { id } } }
   `),
-  variables: ({ body }) => ({ input: { uid: body.text('uid') ?? '', token: body.text('token') ?? '' } }),
 })
 
 const requestVerification = defineCommand({
   ...post('auth/users/resend_activation', 'requestEmailVerification', 'Account'),
+  ...inputOf('RequestEmailVerification', 'The e-mail address.', { email: givenEmail.optional() }),
   summary: 'Request a new link to verify an e-mail address',
   description: 'Verifies the address of a signed-in caller. Anonymous callers send the address in the body.',
   errors: ['NOT_AUTHENTICATED'],
-  body: objectOf('RequestEmailVerification', 'The e-mail address.', {
-    email: same('RequestEmailVerificationInput.email', givenEmail).optional(),
-  }),
   action: 'email:verify',
-  admit: (context) => assertMayRequestMail(context, 'email-verification'),
+  admit: (context) => assertMayRequestMail(context, 'verification'),
   operation: graphql(/* GraphQL */ `
     mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {
       requestEmailVerification(input: $input) { email }
     }
   `),
-  variables: ({ body }) => ({ input: { email: body.exactText('email') } }),
 })
 
 const requestPasswordReset = defineRoute({
   ...post('auth/users/reset_password', 'requestPasswordReset', 'Account', 'Request a link to set a new password'),
+  ...inputOf('RequestPasswordReset', 'The account with the lost password.', { email: givenEmail }),
   description: 'The response does not show whether an account has the address.',
-  body: objectOf('RequestPasswordReset', 'The account with the lost password.', {
-    email: same('RequestPasswordResetInput.email', givenEmail),
-  }),
   action: 'password:reset',
-  admit: (context) => assertMayRequestMail(context, 'password-reset'),
+  admit: (context) => assertMayRequestMail(context, 'reset'),
   operation: graphql(/* GraphQL */ `
     mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {
       requestPasswordReset(input: $input) { email }
     }
   `),
-  variables: ({ body }) => ({ input: { email: body.exactText('email') ?? '' } }),
   status: 201,
   answer: objectOf('Accepted', 'The request was accepted. The response has no body.', {}),
   present: () => ({}),
@@ -106,77 +125,41 @@ const requestPasswordReset = defineRoute({
 
 const resetPassword = defineCommand({
   ...post('auth/users/reset_password_confirm', 'resetPassword', 'Account'),
+  ...inputOf('ResetPassword', 'The values of the mailed link, and the new password.', {
+    ...{ uid: neededText(), token: neededText(), newPassword },
+  }),
   summary: 'Set a new password with the link of a mail',
   description: 'Ends all sessions of the account.',
   errors: ['INVALID_TOKEN'],
-  body: objectOf('ResetPassword', 'The values of the mailed link, and the new password.', {
-    ...sameFields('ResetPasswordInput', { uid: neededText(), token: neededText(), new_password: newPassword }),
-  }),
   action: 'password:reset',
   operation: graphql(/* GraphQL */ `
     mutation RestResetPassword($input: ResetPasswordInput!) { resetPassword(input: $input) { user { id } } }
   `),
-  variables: ({ body }) => {
-    const link = { uid: body.text('uid') ?? '', token: body.text('token') ?? '' }
-    return { input: { ...link, newPassword: body.exactText('new_password') ?? '' } }
-  },
-})
-
-const changePassword = defineCommand({
-  ...post('auth/users/set_password', 'changePassword', 'Account', 'Change your password'),
-  body: objectOf('ChangePassword', 'The current password and the new password.', {
-    ...sameFields('ChangePasswordInput', { current_password: presentPassword, new_password: newPassword }),
-  }),
-  action: 'account:update',
-  operation: graphql(/* GraphQL */ `
-    mutation RestChangePassword($input: ChangePasswordInput!) { changePassword(input: $input) { user { id } } }
-  `),
-  variables: ({ body }) => {
-    const currentPassword = body.exactText('current_password') ?? ''
-    return { input: { currentPassword, newPassword: body.exactText('new_password') ?? '' } }
-  },
-})
-
-const newUserRecord = objectOf('SignedUpUser', 'The new account.', {
-  ...sameFields('User', { id: z.string(), username: z.string() }),
-  email: z.string().describe('The stored e-mail address. The address is not verified yet.'),
-})
-
-const tokenRecord = objectOf('Token', 'The credentials of a sign-in.', {
-  auth_token: same('SignInPayload.token', z.string()),
 })
 
 const signUp = defineRoute({
   ...post('auth/users', 'signUp', 'Account', 'Sign up'),
+  ...inputOf('SignUp', 'A new account.', {
+    ...{ username: neededText(21), email: givenEmail, password: newPassword },
+    ...{ language: givenText(16).optional(), referralCode: givenText(64).optional() },
+  }),
   description: 'Creates an account with a wallet and the initial points. A mail contains a link to verify the address.',
   apiKey: 'possible',
   errors: ['DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
-  body: objectOf('SignUp', 'A new account.', {
-    ...sameFields('SignUpInput', { username: neededText(21), email: givenEmail, password: newPassword }),
-    ...sameFields('SignUpInput', { language: givenText(16).optional(), referral_code: givenText(64).optional() }),
-  }),
   action: 'account:create',
   admit: assertMaySignUp,
   operation: graphql(/* GraphQL */ `
     mutation RestSignUp($input: SignUpInput!) { signUp(input: $input) { email user { id username } } }
   `),
-  variables: ({ body }) => ({
-    input: {
-      username: body.text('username') ?? '',
-      email: body.exactText('email') ?? '',
-      password: body.exactText('password') ?? '',
-      language: body.text('language'),
-      referralCode: body.text('referral_code'),
-    },
-  }),
   status: 201,
-  answer: newUserRecord,
+  answer: objectOf('SignedUpUser', 'The new account.', {
+    ...sameFields('User', { id: z.string(), username: z.string() }),
+    email: z.string().describe('The stored e-mail address. The address is not verified yet.'),
+  }),
   present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
 })
 
-/**
- * Shortens a device name and removes control characters. Old callers send invalid names, which must not be rejected.
- */
+/** Shortens a device name and removes control characters. Existing callers send invalid names. */
 const sessionName = (text = '') => [...text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '')].slice(0, 100).join('')
 
 /** Returns the device name of a sign-in. Some apps send an object, which is ignored. */
@@ -198,9 +181,7 @@ const login = defineRoute({
   }),
   action: 'session:create',
   admit: assertMaySignIn,
-  operation: graphql(/* GraphQL */ `
-    mutation RestLogin($input: SignInInput!) { signIn(input: $input) { token } }
-  `),
+  operation: graphql(/* GraphQL */ `mutation RestLogin($input: SignInInput!) { signIn(input: $input) { token } }`),
   variables: ({ body, header }) => ({
     input: {
       email: body.exactText('email') ?? '',
@@ -208,7 +189,7 @@ const login = defineRoute({
       name: sessionName(deviceOf(body) || header('user-agent')),
     },
   }),
-  answer: tokenRecord,
+  answer: objectOf('Token', 'The credentials of a sign-in.', { auth_token: same('SignInPayload.token', z.string()) }),
   present: ({ signIn }) => ({ auth_token: signIn.token }),
 })
 
@@ -216,21 +197,17 @@ const logout = defineCommand({
   ...post('auth/token/logout', 'signOut', 'Sessions', 'Sign out'),
   description: 'Ends the session of this request. Its token becomes invalid.',
   action: 'session:end',
-  operation: graphql(/* GraphQL */ `
-    mutation RestLogout { signOut }
-  `),
-})
-
-const sessionRecord = objectOf('Session', 'A device on which a user is signed in.', {
-  ...sameFields('Session', { id: z.string(), name: z.string(), created_at: moment }),
-  ...sameFields('Session', { last_used_at: moment.nullable(), expires_at: moment.nullable() }),
-  ...sameFields('Session', { is_current: z.boolean() }),
+  operation: graphql(/* GraphQL */ `mutation RestLogout { signOut }`),
 })
 
 const list = defineList({
   ...get('auth/sessions', 'listSessions', 'Sessions', 'List the devices on which you are signed in, newest first'),
   action: 'session:read',
-  record: sessionRecord,
+  record: objectOf('Session', 'A device on which a user is signed in.', {
+    ...sameFields('Session', { id: z.string(), name: z.string(), created_at: moment }),
+    ...sameFields('Session', { last_used_at: moment.nullable(), expires_at: moment.nullable() }),
+    ...sameFields('Session', { is_current: z.boolean() }),
+  }),
   plural: 'Sessions',
   searched: 'the name',
   order: 'newest',
@@ -260,9 +237,7 @@ const revokeOthers = defineCommand({
   ...post('auth/sessions/revoke-others', 'revokeOtherSessions', 'Sessions', 'End all other sessions'),
   description: 'Also ends your sessions on the pages for administrators.',
   action: 'session:end',
-  operation: graphql(/* GraphQL */ `
-    mutation RestRevokeOtherSessions { revokeOtherSessions { session { id } } }
-  `),
+  operation: graphql(/* GraphQL */ `mutation RestRevokeOtherSessions { revokeOtherSessions { session { id } } }`),
 })
 
 /** Maximum size of a device as JSON, in characters. Apps send a few hundred. */
@@ -274,9 +249,7 @@ const registerDevice = defineRoute({
   deprecated: true,
   body: z.looseObject({}).meta({ id: 'RegisterDevice', description: 'Data of the device.' }),
   action: 'account:read',
-  operation: graphql(/* GraphQL */ `
-    query RestDevice { me { id } }
-  `),
+  operation: graphql(/* GraphQL */ `query RestDevice { me { id } }`),
   variables: ({ body }) => {
     const nonFieldErrors = [`Ensure this request has no more than ${MAX_DEVICE_LENGTH} characters.`]
     if (JSON.stringify(body.all()).length > MAX_DEVICE_LENGTH) throw validationFailed({ nonFieldErrors })

@@ -28,7 +28,11 @@ import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/orders.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
 const user = { user: uuid }
-const ids = { id: uuid }
+const [ordersSql, assetsSql, appsSql] = [
+  "from orders where buyer_id = $user and status = 'CREATED'",
+  'from assets where owner_id = $user and deleted_at is null',
+  'from network_apps where owner_id = $user',
+]
 
 /** SQL of a user's unsigned commits. Starts at pending relay rows, because nearly every commit is settled. */
 const unsignedSql = `from commit_relays r
@@ -48,23 +52,26 @@ export const findUnsignedCommits = statement(
      k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey" ${unsignedSql}`,
 )
 
+/** Waits for a deletion of the same account in another process. */
 export const waitForDeletionTurn = statement(
   'deletion_advisory_lock',
   { parameters: { user: text }, columns: { pg_advisory_xact_lock: nothing } },
   `select pg_advisory_xact_lock(hashtextextended('deletion:' || $user, 0))`,
 )
 
-const openOrdersSql = `select id from orders where buyer_id = $user and status = 'CREATED' order by id for no key update`
-const assetsSql = 'select id from assets where owner_id = $user and deleted_at is null order by id for no key update'
-
-const lock = (name: string, sql: string) => statement(name, { parameters: user, columns: ids }, sql)
-export const lockOpenOrders = lock('deletion_orders', openOrdersSql)
+const lock = (name: string, from: string, options = '') =>
+  statement(
+    name,
+    { parameters: user, columns: { id: uuid } },
+    `select id ${from} order by id for no key update ${options}`,
+  )
+export const lockOpenOrders = lock('deletion_orders', ordersSql)
 export const lockAssets = lock('deletion_assets', assetsSql)
-/**
- * Locks the same and newer orders. Skips locked rows, because waiting for them with the wallet locked could deadlock.
- */
-export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} skip locked`)
-export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip locked`)
+/** Locks the same and newer orders. Skips locked rows, because waiting with the wallet locked could deadlock. */
+export const lockMoreOrders = lock('deletion_more_orders', ordersSql, 'skip locked')
+export const lockMoreAssets = lock('deletion_more_assets', assetsSql, 'skip locked')
+/** Locks the apps of a user. Changes of apps also lock the app before the user. */
+export const lockApps = lock('deletion_apps', appsSql)
 
 /** Stores the signatures of commits (parallel arrays). Skips commits that the relay is signing. */
 export const storeSignatures = statement(
@@ -82,14 +89,8 @@ export const storeSignatures = statement(
 /** Locks a wallet. Afterwards, requests cannot add orders, assets or money to the account. */
 export const lockWallet = statement(
   'deletion_wallet',
-  { parameters: user, columns: { closed: boolean } },
-  'select closed_at is not null as closed from wallets where user_id = $user for no key update',
-)
-
-/** Locks the apps of a user. Changes of apps also lock the app before the user. */
-export const lockApps = lock(
-  'deletion_apps',
-  'select id from network_apps where owner_id = $user order by id for no key update',
+  { parameters: user },
+  'select from wallets where user_id = $user for no key update',
 )
 
 export const lockUser = statement(
@@ -100,21 +101,18 @@ export const lockUser = statement(
 
 const tokensSql = `(
      select trim_scale(coalesce(sum(amount), 0)) from deposits
-     where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED')`
+     where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED') as tokens`
 
-export const sumTokens = statement(
-  'deletion_tokens',
-  { parameters: user, columns: { amount: numeric } },
-  `select ${tokensSql} as amount`,
-)
-
-/** Returns true if the user has an unsigned commit, or an order or asset that is not among the locked ones. */
+/** `some` is true if the user has an unsigned commit, or an order or asset that is not locked. Also returns the ERC-20 tokens. */
 export const findNewItems = statement(
   'deletion_find_new_items',
-  { parameters: { user: uuid, orders: arrayOf(uuid), assets: arrayOf(uuid) }, columns: { some: boolean } },
+  {
+    parameters: { user: uuid, orders: arrayOf(uuid), assets: arrayOf(uuid) },
+    columns: { some: boolean, tokens: numeric },
+  },
   `select exists (select ${unsignedSql})
-     or exists (select id from orders where buyer_id = $user and status = 'CREATED' except select unnest($orders))
-     or exists (select id from assets where owner_id = $user and deleted_at is null except select unnest($assets)) as some`,
+     or exists (select id ${ordersSql} except select unnest($orders))
+     or exists (select id ${assetsSql} except select unnest($assets)) as some, ${tokensSql}`,
 )
 
 /** Deletes some assets of a user. One statement for all assets could exceed the statement timeout. */
@@ -170,8 +168,7 @@ export const eraseAccount = statement(
   `with erased_user as (
      update users set deleted_at = now(), username = $username, email = $email, password_hash = '', display_name = 'Deleted account',
        description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false,
-       pending_email = null, role = 'USER',
-       allow_c2pa_download = true, asset_count = 0
+       pending_email = null, role = 'USER', allow_c2pa_download = true, asset_count = 0
      where id = $user returning id
    ),
    deleted_keys as (delete from user_keys using erased_user where user_id = erased_user.id),
@@ -204,20 +201,12 @@ export const recordOperatorDeletion = statement(
 )
 
 const previewColumns = {
-  id: uuid,
-  username: text,
-  email: text,
-  deletedAt: orNull(timestamp),
-  num: numeric,
-  points: numeric,
+  ...{ id: uuid, username: text, email: text, deletedAt: orNull(timestamp), num: numeric, points: numeric },
   /** ERC-20 tokens at the deposit address, which are lost. */
   tokens: numeric,
-  assets: int,
-  openOrders: int,
-  networkApps: int,
-  /** Number of unsettled withdrawals. `withdrawn` is their sum. */
-  withdrawals: int,
-  withdrawn: numeric,
+  ...{ assets: int, openOrders: int, networkApps: int },
+  /** Number of unsettled withdrawals. `withdrawn` is the sum of these withdrawals. */
+  ...{ withdrawals: int, withdrawn: numeric },
 }
 
 export type DeletionPreview = RowOf<typeof previewColumns>
@@ -226,9 +215,9 @@ export const readDeletionPreview = statement(
   'deletion_preview',
   { parameters: user, columns: previewColumns },
   `select u.id, u.username, u.email, u.deleted_at as "deletedAt", trim_scale(w.num) as num,
-     trim_scale(w.points) as points, ${tokensSql} as tokens, u.asset_count as assets,
-     (select count(*)::int from orders where buyer_id = $user and status = 'CREATED') as "openOrders",
-     (select count(*)::int from network_apps where owner_id = $user and deactivated_at is null) as "networkApps",
+     trim_scale(w.points) as points, ${tokensSql}, u.asset_count as assets,
+     (select count(*)::int ${ordersSql}) as "openOrders",
+     (select count(*)::int ${appsSql} and deactivated_at is null) as "networkApps",
      in_transit.count as withdrawals, in_transit.amount as withdrawn
    from users u join wallets w on w.user_id = u.id cross join lateral (
      select count(*)::int, trim_scale(coalesce(sum(amount), 0)) as amount from withdrawals
@@ -237,21 +226,14 @@ export const readDeletionPreview = statement(
    where u.id = $user`,
 )
 
-/** Maximum number of audit entries that one statement reads. One sign-in per minute adds half a million per year. */
-const ENTRIES_AT_ONCE = 5_000
-
-/**
- * Erases network addresses in a page of the user's audit entries. Returns the last ID of the page, or null at the end.
- */
+/** Erases network addresses in 5,000 audit entries of the user. Returns the last ID, or null at the end. */
 export const eraseAuditAddresses = statement(
   'deletion_audit_addresses',
   { parameters: { user: uuid, after: uuid }, columns: { last: orNull(uuid) } },
   `with page as materialized (
-     select id from audit_entries where user_id = $user and id > $after and address is not null order by id limit ${ENTRIES_AT_ONCE}
+     select id from audit_entries where user_id = $user and id > $after and address is not null order by id limit 5000
    ),
-   updated_audit_entries as (
-     update audit_entries a set address = null from page where a.id = page.id
-   )
+   updated_audit_entries as (update audit_entries a set address = null from page where a.id = page.id)
    select (select id from page order by id desc limit 1) as last`,
 )
 
@@ -267,7 +249,7 @@ export const eraseResponses = statement(
 /** Erases the arguments of some settled orders. Skips orders that are being settled; a job erases them later. */
 export const eraseArguments = statement(
   'deletion_arguments',
-  { parameters: user, columns: ids },
+  { parameters: user, columns: { id: uuid } },
   `with settled_orders as materialized (
      select id from orders
      where buyer_id = $user and action_args is not null and status not in ('CREATED', 'PENDING')

@@ -49,13 +49,11 @@ const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL}
 const afterNumber = (part = '$after') => `coalesce(nullif(${part}, '')::int, 0)`
 
 const parameters = { user: uuid, after: text, limit: int }
-/** A row of a list, and its cursor. */
+/** A row of a list. `after` is the cursor of the row. */
 export type ExportRow = { item: Item; after: string }
 export type ExportPage = Statement<ParametersOf<typeof parameters>, ExportRow>
 
-/**
- * Creates a list. `columns`, `after` (the cursor) and `from` are SQL. Column names become camel case in the document.
- */
+/** Creates a list. All parameters are SQL, and `after` is the cursor. Column names become camel case in the document. */
 const list = (name: string, columns: string, after: string, from: string): ExportPage =>
   statement(
     `export_${name}`,
@@ -63,28 +61,21 @@ const list = (name: string, columns: string, after: string, from: string): Expor
     `select (select row_to_json(item) from (select ${columns}) as item) as item, ${after} as after ${from}`,
   )
 
-/** Creates a list of a table's rows by ID. */
-const listById = (table: string, condition: string, columns: string) =>
-  list(
-    table,
-    columns,
-    'id::text',
-    `from ${table} where ${condition} and id > ${afterId()} order by ${table}.id limit $limit`,
-  )
+const listById = (table: string, condition: string, columns: string) => {
+  const from = `from ${table} where ${condition} and id > ${afterId()} order by ${table}.id limit $limit`
+  return list(table, columns, 'id::text', from)
+}
 
 /** Creates a list of a table's rows by creation time, for tables whose UUIDs are created before the row. */
-const listByTime = (table: string, condition: string, columns: string) =>
-  list(
-    table,
-    columns,
-    `${table}.created_at || '/' || id`,
-    `from ${table} where ${condition} and (created_at, id) > (${afterTime}, ${afterId(part(2))})
-     order by ${table}.created_at, ${table}.id limit $limit`,
-  )
+const listByTime = (table: string, condition: string, columns: string) => {
+  const from = `from ${table} where ${condition} and (created_at, id) > (${afterTime}, ${afterId(part(2))})
+     order by ${table}.created_at, ${table}.id limit $limit`
+  return list(table, columns, `${table}.created_at || '/' || id`, from)
+}
 
 /**
- * SQL of a join that reads at most one page of `table` for each row of an outer table, so that a long list is not read
- * completely. `isCurrent` selects the outer row of the cursor, whose rows begin after `start`.
+ * SQL of a join that reads at most one page of `table` for each row of an outer table. `isCurrent` selects the outer row
+ * of the cursor, whose rows begin after `start`.
  */
 const lateralSql = (table: string, isOwn: string, position: 'id' | 'sequence', isCurrent: string, start: string) =>
   `cross join lateral (
@@ -99,8 +90,7 @@ export const exportPages = {
     'owner_id = $user and deleted_at is null',
     `nid, file_name, mime_type, file_size::int, sha256, ${metadataColumnsSql}, ${times('uploaded_at', 'updated_at')}`,
   ),
-
-  /** Commits, also of deleted assets, by asset and position as in the indexes. */
+  // Includes commits of deleted assets, in the order of the index.
   commits: list(
     'commits',
     `c.id, a.nid, c.sequence, c.message, c.changes, c.tree, c.tree_cid, c.tree_sha256, r.tree_signature, r.status,
@@ -111,8 +101,6 @@ export const exportPages = {
      join commit_relays r on r.commit_id = c.id
      where a.owner_id = $user and a.id >= ${afterId(part(1))} order by a.id, c.sequence limit $limit`,
   ),
-
-  /** Orders. `action_args` is encrypted. */
   orders: listByTime(
     'orders',
     'buyer_id = $user',
@@ -120,20 +108,17 @@ export const exportPages = {
      ${amounts('price', 'quoted_points', 'quoted_num', 'points_paid', 'num_paid', 'points_refunded', 'num_refunded')},
      transfer_id, ${times('created_at', 'expires_at', 'paid_at', 'settled_at')}`,
   ),
-
-  /** Refunds, in the order of the index on `orders`. */
   refunds: list(
     'refunds',
-    `r.id, r.order_id, trim_scale(r.points)::text as points, trim_scale(r.num)::text as num, r.reason, r.transfer_id,
-     ${times('r.created_at')}`,
+    `r.id, r.order_id, trim_scale(r.points)::text as points,
+     trim_scale(r.num)::text as num, r.reason, r.transfer_id, ${times('r.created_at')}`,
     `o.created_at || '/' || o.id || '/' || r.id`,
     `from orders o
      ${lateralSql('refunds', 'order_id = o.id', 'id', `o.id = ${afterId(part(2))}`, afterId(part(3)))} r
      where o.buyer_id = $user and (o.created_at, o.id) >= (${afterTime}, ${afterId(part(2))})
      order by o.created_at, o.id, r.id limit $limit`,
   ),
-
-  /** Transfers with the entries of the user's wallet only. The other entries can belong to another user. */
+  // Only entries of the user's wallet, because the other entries can belong to another user.
   transfers: list(
     'transfers',
     `t.id, t.reference, t.reason, ${times('t.created_at')}, own.entries`,
@@ -144,14 +129,12 @@ export const exportPages = {
        group by transfer_id order by transfer_id limit $limit
      ) own join transfers t on t.id = own.transfer_id order by t.id`,
   ),
-
   deposits: listById(
     'deposits',
     'wallet_id = $user',
     `id, kind, status, transaction_hash, ${amounts('amount')}, block_number, block_hash, ${amounts('shortfall')},
      ${times('created_at', 'credited_at', 'frozen_at')}`,
   ),
-
   withdrawals: listById(
     'withdrawals',
     'wallet_id = $user',
@@ -159,14 +142,12 @@ export const exportPages = {
      (select m.transaction_hash from coin_transfers m where m.id = coin_transfer_id and m.status <> 'SIGNED') as transaction_hash,
      failure, ${times('created_at', 'due_at', 'settled_at')}`,
   ),
-
   sessions: listById(
     'access_tokens',
     'user_id = $user',
     `id, name, ${times('created_at', 'last_used_at', 'expires_at')}`,
   ),
-
-  /** Links to assets without their signatures, in the order of the index on `assets`. */
+  // Without the signatures of the links, which are secret.
   assetLinks: list(
     'asset_links',
     `l.id, a.nid, l.label, ${times('l.created_at', 'l.expires_at', 'l.revoked_at', 'l.last_used_at')}`,
@@ -175,28 +156,22 @@ export const exportPages = {
      ${lateralSql('asset_links', 'asset_id = a.id', 'id', `a.id = ${afterId(part(1))}`, afterId(part(2)))} l
      where a.owner_id = $user and a.id >= ${afterId(part(1))} order by a.id, l.id limit $limit`,
   ),
-
   auditEntries: listById(
     'audit_entries',
     'user_id = $user',
     `id, action, subject, address, reason, ${times('created_at')}`,
   ),
-
-  /** Pictures as WebP in base64. */
   pictures: listByTime(
     'pictures',
     'user_id = $user',
     `kind, translate(encode(picture, 'base64'), E'\\n', '') as picture, ${times('created_at')}`,
   ),
-
   networkApps: listByTime(
     'network_apps',
     'owner_id = $user',
     `id, name, price_mode, ${amounts('price')}, webhook_url, ${times('webhook_disabled_at')}, delivery_failure_policy,
      ${times('deactivated_at', 'created_at', 'updated_at')}`,
   ),
-
-  /** Events that retention has not deleted. */
   events: list(
     'events',
     `e.id, e.sequence, e.type, e.order_id, e.commit_id, e.delivery_id, e.transfer_id, ${times('e.created_at')}`,
@@ -206,53 +181,40 @@ export const exportPages = {
 }
 
 type Needs = Use<'actionArgs' | 'actor' | 'database' | 'semaphores'>
-interface StartedExport {
-  user: string
-  head: Item
-}
-
-/** Number of rows of a page, and of a page of a list with long texts. */
-const PAGE_ROWS = 200
-const SHORT_PAGE_ROWS = 48
-/** Maximum size of the data in a GraphQL response, in bytes and rows. */
-export const MAX_DATA_BYTES = 4_000_000
-const MAX_ROWS = 10_000
-
 type ListName = keyof typeof exportPages
 const listNames = Object.keys(exportPages) as ListName[]
-
-/** Prefixes of the public IDs in the property `id`, by list. */
-const ownPrefixes: Partial<Record<ListName, IdPrefix>> = {
-  ...{ commits: 'commit', orders: 'order', refunds: 'refund', transfers: 'transfer', deposits: 'deposit' },
-  ...{ withdrawals: 'withdrawal', sessions: 'session', assetLinks: 'link', auditEntries: 'audit' },
-  ...{ networkApps: 'app', events: 'event' },
-}
-/** Prefixes of the public IDs in the other properties. */
-const prefixes: Record<string, IdPrefix> = {
-  ...{ networkAppId: 'app', orderId: 'order', transferId: 'transfer', commitId: 'commit', deliveryId: 'delivery' },
-}
 const longTexts = new Set<ListName>(['assets', 'commits', 'orders'])
 
-const decodeBase64 = (text: unknown) => (typeof text === 'string' ? Buffer.from(text, 'base64') : null)
+/** Maximum size of the data in a GraphQL response, in bytes. */
+export const MAX_DATA_BYTES = 4_000_000
+/** Maximum of 10,000 rows. The writer yields a text for each row, the end of each list, the head and the end. */
+const MAX_TEXTS = 10_000 + listNames.length + 2
 
 const presenters: { [Name in ListName]?: (item: Item, context: Needs) => Item | Promise<Item> } = {
-  orders: async (item, { actionArgs }) => ({
-    ...item,
-    actionArgs: await actionArgs.openForDisplay(item.id as string, decodeBase64(item.actionArgs)),
-  }),
+  orders: async ({ action_args: sealed, ...order }, { actionArgs }) => {
+    const bytes = typeof sealed === 'string' ? Buffer.from(sealed, 'base64') : null
+    return { ...order, actionArgs: await actionArgs.openForDisplay(order.id as string, bytes) }
+  },
   transfers: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
 }
 
-const presentIds = (list: ListName, item: Item): Item =>
-  Object.fromEntries(
-    Object.entries(item).map(([name, value]) => {
-      const prefix = name === 'id' ? ownPrefixes[list] : prefixes[name]
-      return [name, prefix && typeof value === 'string' ? toId(prefix, value) : value]
-    }),
-  )
+/** Prefixes of public IDs: of the property `id` by list, and of other properties by name. */
+const prefixes: Record<string, IdPrefix> = {
+  ...{ commits: 'commit', orders: 'order', refunds: 'refund', transfers: 'transfer', deposits: 'deposit' },
+  ...{ withdrawals: 'withdrawal', sessions: 'session', assetLinks: 'link', auditEntries: 'audit' },
+  ...{ networkApps: 'app', events: 'event' },
+  ...{ networkAppId: 'app', orderId: 'order', transferId: 'transfer', commitId: 'commit', deliveryId: 'delivery' },
+}
 
-const camelCased = (item: Item): Item =>
-  Object.fromEntries(Object.entries(item).map(([name, value]) => [camelCase(name), value]))
+async function present(list: ListName, item: Item, context: Needs): Promise<Item> {
+  const presented = (await presenters[list]?.(item, context)) ?? item
+  const entries = Object.entries(presented).map(([column, value]) => {
+    const name = camelCase(column)
+    const prefix = prefixes[name === 'id' ? list : name]
+    return [name, prefix && typeof value === 'string' ? toId(prefix, value) : value]
+  })
+  return Object.fromEntries(entries)
+}
 
 /** Reads the head of the document. Throws AUTHENTICATION_FAILED if the account was deleted in the meantime. */
 async function readHead({ database }: Needs, user: string): Promise<Item> {
@@ -262,70 +224,58 @@ async function readHead({ database }: Needs, user: string): Promise<Item> {
   return { exportedAt: now, account, wallet }
 }
 
-async function* readItems(context: Needs, list: ListName, user: string): AsyncGenerator<Item> {
-  const page = exportPages[list]
-  const present = presenters[list] ?? ((item) => item)
-  const pages = keysetPages({
-    first: '',
-    limit: longTexts.has(list) ? SHORT_PAGE_ROWS : PAGE_ROWS,
-    read: (after, limit) => context.database.query(page, { user, after, limit }),
-    keyOf: ({ after }) => after,
-  })
-  for await (const rows of pages) {
-    for (const { item } of rows) yield presentIds(list, await present(camelCased(item), context))
-  }
-}
-
 /** Yields the document as JSON text. Only one page is in memory at a time. */
-async function* writeDocument(context: Needs, { user, head }: StartedExport): AsyncGenerator<string> {
+async function* writeDocument(context: Needs, user: string, head: Item): AsyncGenerator<string> {
   yield JSON.stringify(head).slice(0, -1)
   for (const list of listNames) {
-    yield `,\n"${list}":[`
-    let separator = '\n'
-    for await (const item of readItems(context, list, user)) {
-      yield separator + JSON.stringify(item)
-      separator = ',\n'
+    let prefix = `,\n"${list}":[\n`
+    const pages = keysetPages({
+      first: '',
+      limit: longTexts.has(list) ? 48 : 200,
+      read: (after, limit) => context.database.query(exportPages[list], { user, after, limit }),
+      keyOf: ({ after }) => after,
+    })
+    for await (const rows of pages) {
+      for (const { item } of rows) {
+        yield prefix + JSON.stringify(await present(list, item, context))
+        prefix = ',\n'
+      }
     }
-    yield ']'
+    yield prefix === ',\n' ? ']' : `${prefix}]`
   }
   // If the account was deleted in the meantime, the lists are incomplete.
   await readHead(context, user)
   yield '}\n'
 }
 
-async function readDocument(context: Needs, { user, head }: StartedExport): Promise<Item> {
-  const document: Item = { ...head }
-  let rows = 0
+async function parseDocument(texts: AsyncIterable<string>): Promise<Item> {
+  const document: string[] = []
   let bytes = 0
-  for (const list of listNames) {
-    const items: Item[] = []
-    for await (const item of readItems(context, list, user)) {
-      rows += 1
-      bytes += Buffer.byteLength(JSON.stringify(item))
-      if (rows > MAX_ROWS || bytes > MAX_DATA_BYTES) {
-        throw new DomainError('VALIDATION_FAILED', 'There is too much data for one response.', {
-          details: 'Download it from GET /api/v3/auth/users/me/export',
-        })
-      }
-      items.push(item)
-    }
-    document[list] = items
+  for await (const text of texts) {
+    document.push(text)
+    bytes += Buffer.byteLength(text)
+    if (document.length > MAX_TEXTS || bytes > MAX_DATA_BYTES)
+      throw new DomainError('VALIDATION_FAILED', 'There is too much data for one response.', {
+        details: 'Download it from GET /api/v3/auth/users/me/export',
+      })
   }
-  await readHead(context, user)
-  return document
+  return JSON.parse(document.join(''))
 }
 
-/** Runs an export. An account has one export at a time. Throws THROTTLED, UNAVAILABLE. */
-const runExport = <T>({ actor, semaphores }: Needs, user: string, work: () => Promise<T>): Promise<T> =>
-  semaphores.accountExports(() => semaphores.exports(work, { keys: rateLimitKeys(actor) }), { keys: [`user:${user}`] })
-
-async function startExport(
+/** Runs an export and records it. An account has one export at a time. Throws THROTTLED, UNAVAILABLE. */
+function runExport<T>(
   context: Needs,
   user: string,
   { address = null, reason = null }: { address?: string | null; reason?: string | null },
-): Promise<StartedExport> {
-  await context.database.query(recordExport, { user, subject: toId('user', user), address, reason })
-  return { user, head: await readHead(context, user) }
+  use: (texts: AsyncIterable<string>) => Promise<T>,
+): Promise<T> {
+  const { actor, database, semaphores } = context
+  const work = async () => {
+    await database.query(recordExport, { user, subject: toId('user', user), address, reason })
+    return use(writeDocument(context, user, await readHead(context, user)))
+  }
+  const runFairly = () => semaphores.exports(work, { keys: rateLimitKeys(actor) })
+  return semaphores.accountExports(runFairly, { keys: [`user:${user}`] })
 }
 
 type SendText = (text: AsyncIterable<string>) => Promise<void>
@@ -334,21 +284,17 @@ type SendText = (text: AsyncIterable<string>) => Promise<void>
 export async function streamExport(context: Needs, send: SendText): Promise<void> {
   const { actor } = context
   assertUserMay(actor, 'account:export')
-  const work = async () => send(writeDocument(context, await startExport(context, actor.id, actor)))
-  await runExport(context, actor.id, work)
+  await runExport(context, actor.id, { address: actor.address }, send)
 }
 
-/** Returns the caller's data. Throws the errors of `streamExport`, and VALIDATION_FAILED if it is too large. */
+/** Returns the caller's data. Throws the errors of `streamExport`, and VALIDATION_FAILED if there is too much data. */
 export async function readExport(context: Needs): Promise<Item> {
   const { actor } = context
   assertUserMay(actor, 'account:export')
-  const work = async () => readDocument(context, await startExport(context, actor.id, actor))
-  return runExport(context, actor.id, work)
+  return runExport(context, actor.id, { address: actor.address }, parseDocument)
 }
 
-/**
- * Streams the data of an account for an operator, on behalf of a user who cannot sign in. Returns the UUID of the user.
- */
+/** Streams the data of an account for an operator, if the user cannot sign in. Returns the UUID of the user. */
 export async function streamExportAsOperator(
   context: Needs & Use<'config'>,
   rawInput: AccountWithReason,
@@ -358,8 +304,7 @@ export async function streamExportAsOperator(
   const { userId, reason } = parse(accountWithReason, rawInput)
   const user = await findAccount(context, userId)
   if (user === undefined) throw notFound('User')
-  const work = async () => send(writeDocument(context, await startExport(context, user, { reason })))
-  await runExport(context, user, work).catch((error: unknown) => {
+  await runExport(context, user, { reason }, send).catch((error: unknown) => {
     throw isDeletedError(error) ? notFound('User') : error
   })
   return user

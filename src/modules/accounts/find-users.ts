@@ -16,23 +16,16 @@ const foundColumns = {
   ...{ assetCount: int, createdAt: timestamp, lockedAt: orNull(timestamp), lockReason: orNull(text) },
 }
 
-export type UserOrder = 'NEWEST' | 'OLDEST'
-
-/** The last code point, which sorts after every other character. */
-const LAST = '\u{10ffff}'
-
-/**
- * SQL of the IDs of accounts by ID, e-mail address, or prefix of the username. `max` limits the matches of the prefix.
- */
+/** SQL of the IDs of accounts by ID, e-mail address, or prefix of the username. `max` limits the matches of the prefix. */
 const foundSql = (max: string) => `
   select id from users where id = $user and deleted_at is null
   union select id from users where lower(email) = lower($text) and deleted_at is null
   union (
-    select id from users where username_key ~>=~ username_key($text) and username_key ~<~ (username_key($text) || '${LAST}')
+    select id from users where username_key ~>=~ username_key($text) and username_key ~<~ (username_key($text) || U&'\\+10ffff')
       and deleted_at is null
     order by username_key using ~<~ limit ${max})`
 
-/** Accounts that match a search. Without an order, exact matches come first, and the others are sorted by username. */
+/** Finds accounts. Without an order, exact matches come first, and the others are sorted by username. */
 const searchStatement = statement(
   'user_search',
   {
@@ -88,12 +81,8 @@ export async function findAccount(
 const searchInput = z.strictObject({ search: requiredText(254).transform(normalizeEmail) })
 
 type Needs = Use<'actor' | 'database'>
-
-interface SearchPage {
-  limit?: number | undefined
-  offset?: number | undefined
-  order?: UserOrder | undefined
-}
+type UserOrder = 'NEWEST' | 'OLDEST'
+type SearchPage = { limit?: number | undefined; offset?: number | undefined; order?: UserOrder | undefined }
 
 function parseSearch({ actor }: Needs, rawSearch: string) {
   assertMay(actor, 'store:administer')
@@ -107,12 +96,8 @@ export async function searchUsers(
   search: string,
   { limit = ACCOUNTS_PER_PAGE, offset = 0, order }: SearchPage = {},
 ): Promise<RowOf<typeof foundColumns>[]> {
-  return context.database.query(searchStatement, {
-    ...parseSearch(context, search),
-    limit,
-    offset,
-    order: order ?? null,
-  })
+  const parameters = { ...parseSearch(context, search), limit, offset, order: order ?? null }
+  return context.database.query(searchStatement, parameters)
 }
 
 /** Counts accounts that match a search, up to the limit for a page at `offset`. Throws the errors of `searchUsers`. */
@@ -135,14 +120,9 @@ type UserQuery = Omit<Prisma.UserFindUniqueArgs, 'where'>
 const hasAllFields = (row: object, select: object | null | undefined): boolean =>
   Object.entries(select ?? { everything: true }).every(([name, wanted]) => {
     const value = (row as Record<string, unknown>)[name]
-    if (wanted === true) return value !== undefined
-    return (
-      wanted === false ||
-      (typeof value === 'object' &&
-        value !== null &&
-        Object.keys(wanted).length === 1 &&
-        hasAllFields(value, wanted.select))
-    )
+    if (typeof wanted === 'boolean') return !wanted || value !== undefined
+    const isObject = typeof value === 'object' && value !== null
+    return isObject && Object.keys(wanted).length === 1 && hasAllFields(value, wanted.select)
   })
 
 /** Returns the caller's record. Uses the fields that authentication read if they suffice. Throws NOT_AUTHENTICATED. */
@@ -163,13 +143,6 @@ export async function readUser(context: Use<'actor' | 'database'>, id: string, q
   if (actor.kind === 'user' && actor.id === id && !query.select?.wallet && hasAllFields(actor.user, query.select))
     return actor.user as unknown as User
   const user = await findUser(context, id, query)
-  if (!user) throw notFound('User')
-  return user
-}
-
-/** Returns the record of a user by UUID as it is stored now, also of a deleted account. Throws NOT_FOUND. */
-export async function readStoredUser({ database }: Use<'database'>, id: string, query?: UserQuery): Promise<User> {
-  const user = await database.read.user.findFirst({ ...query, where: { id } })
   if (!user) throw notFound('User')
   return user
 }

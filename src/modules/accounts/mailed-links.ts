@@ -1,8 +1,7 @@
 /**
- * Mailed links and their one-time tokens. Only the newest token of a purpose is valid. It is valid once, and for the
- * address that it was sent to. The database stores the SHA-256 of a token.
+ * Mailed links with one-time tokens. Only the newest token of a purpose is valid, once, and for the address that received
+ * the token. The database stores the SHA-256 of a token.
  */
-
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { type Database, violatedConstraint } from '../../db/database-types.ts'
@@ -16,27 +15,21 @@ import { text as limitedText, parse } from '../../shared/input.ts'
 import { networkOf } from '../../shared/limiters.ts'
 import { type Actor, assertMay, assertUser } from '../../shared/policy.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
-import { addressDigest, email, password, translateDuplicate } from './account-input.ts'
-import { lockCredentials, passwordCheckKeySql } from './check-password.ts'
+import { addressDigest, email, password, throwDuplicate } from './account-input.ts'
+import { lockCredentials, passwordCheckKeySql } from './authenticate.ts'
 
 export type Purpose = OneTimeToken['purpose']
 
-export interface MailedLink {
-  uid: string
-  token: string
-}
+export type MailedLink = { uid: string; token: string }
 
 type Template = AccountMailJob['template']
 type FactsOf<Job> = Job extends unknown ? SqlOf<Omit<Job, 'template' | 'requestId' | 'at'>> : never
 
-export type AccountMailParts = {
-  /** Name of the CTE, if a statement has two. */
-  name?: string
-  /** CTE or join with a row for each mail. */
-  from: string
-} & { [T in Template]: { template: T; facts: FactsOf<Extract<AccountMailJob, { template: T }>> } }[Template]
+export type AccountMailParts = { name?: string; from: string } & {
+  [T in Template]: { template: T; facts: FactsOf<Extract<AccountMailJob, { template: T }>> }
+}[Template]
 
-/** SQL of a CTE that enqueues a mail in the statement that causes it. The database clock orders requests. */
+/** SQL of a CTE that enqueues a mail in the statement that causes the mail. The database clock orders requests. */
 export const accountMailSql = ({ name = 'enqueued_mails', from, template, facts }: AccountMailParts): string => {
   const data = { template: `'${template}'`, requestId: 'uuidv7()', at: 'now()', ...facts }
   return enqueueSql(name, { queue: 'account-mail', from, data })
@@ -48,10 +41,8 @@ export const passwordChangedMailSql = accountMailSql({
   facts: { userId: 'updated_user.id' },
 })
 
+/** Lifetimes of tokens, in seconds. */
 export const lifetimes = { PASSWORD_RESET: 30 * 60, EMAIL_VERIFICATION: 24 * 3600 } satisfies Record<Purpose, number>
-
-/** Length of a token, which has 43 characters in base64url. */
-const SECRET_BYTES = 32
 
 const tokenParameters = { user: uuid, purpose: textOf<Purpose>('token_purpose'), hash: bytes }
 
@@ -59,9 +50,7 @@ const tokenParameters = { user: uuid, purpose: textOf<Purpose>('token_purpose'),
 const addressSql = (users: string) =>
   `case when $purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
 
-/**
- * Stores the token of a request unless a newer token exists. A retry writes the same token and restarts its lifetime.
- */
+/** Stores the token of a request unless a newer token exists. A retry writes the same token and restarts its lifetime. */
 const upsertToken = statement(
   'one_time_token_issue',
   { parameters: { ...tokenParameters, request: uuid, seconds: int }, columns: { email: text } },
@@ -85,27 +74,23 @@ const findUsableToken = statement(
      and u.locked_at is null`,
 )
 
-/** SQL of a CTE that uses a token and returns `user_id`. The CTE `locked` has `id` and `email` of the user. */
-const spendTokenSql = ({ locked, purpose, hash }: { locked: string; purpose: Purpose; hash: string }): string => `
+/** SQL of a CTE that uses the token `$hash` and returns `user_id`. The CTE `locked_user` has `id` and `email`. */
+const spendTokenSql = (purpose: Purpose): string => `
   spent_token as (
-    update one_time_tokens t set used_at = now() from ${locked}
-    where t.user_id = ${locked}.id and t.purpose = '${purpose}' and t.hash = ${hash} and t.used_at is null
-      and t.expires_at > clock_timestamp() and lower(t.email) = lower(${locked}.email)
+    update one_time_tokens t set used_at = now() from locked_user
+    where t.user_id = locked_user.id and t.purpose = '${purpose}' and t.hash = $hash and t.used_at is null
+      and t.expires_at > clock_timestamp() and lower(t.email) = lower(locked_user.email)
     returning t.user_id
   )`
 
 /** SQL of a CTE that invalidates tokens of an account. The rows stay, so that an older request cannot replace them. */
-export const voidTokensSql = (tokens: { name?: string; from: string; purposes: readonly Purpose[] }): string => {
-  const { name = 'voided_tokens', from, purposes } = tokens
-  return `
+export const voidTokensSql = (from: string, purposes: readonly Purpose[], name = 'voided_tokens'): string => `
   ${name} as (
     update one_time_tokens t set used_at = now() from ${from}
     where t.user_id = ${from}.id and t.purpose in (${purposes.map((purpose) => `'${purpose}'`).join(', ')})
       and t.used_at is null
   )`
-}
 
-/** The error of a wrong, expired, used or replaced token. */
 const invalidToken = () => new DomainError('INVALID_TOKEN', 'The link is invalid or has expired. Request a new link.')
 
 /** Returns the UUID of the account and the hash of the token of a link. Undefined if the UUID is malformed. */
@@ -120,19 +105,19 @@ export async function issueToken(
   { purpose, userId: user, requestId: request }: { purpose: Purpose; userId: string; requestId: string },
 ): Promise<{ token: string; email: string } | undefined> {
   const derivationKey = vault.derive('one-time-token')
-  const token = newSecret(derivationKey, `${purpose}\n${user}`, request, SECRET_BYTES).toString('base64url')
+  const token = newSecret(derivationKey, `${purpose}\n${user}`, request, 32).toString('base64url')
   const parameters = { user, purpose, request, hash: sha256(token), seconds: lifetimes[purpose] }
   const [issued] = await database.query(upsertToken, parameters)
   return issued && { token, email: issued.email }
 }
 
-/** Finds the address and the username of a valid link. The statement that uses the token validates it again. */
+/** Finds the address and the username of a valid link. The statement that uses the token validates the link again. */
 export async function findLink({ database }: Use<'database'>, purpose: Purpose, link: MailedLink) {
   const key = tokenKey(link)
   return key && (await database.query(findUsableToken, { user: key.userId, purpose, hash: key.hash }))[0]
 }
 
-const enqueueMail = <T extends Template>(name: string, template: T, facts: object) =>
+const enqueueMail = (name: string, template: Template, facts: object) =>
   statement(
     name,
     { parameters: { email: text, requester: orNull(uuid), ...remembered } },
@@ -141,51 +126,38 @@ const enqueueMail = <T extends Template>(name: string, template: T, facts: objec
      ${rememberSql("'requested'", 'request')}
      select from enqueued_mails`,
   )
-
-const requests = {
-  'password-reset': {
-    limit: 'reset',
-    enqueue: enqueueMail('password_reset_request', 'password-reset', { email: 'request.address' }),
-  },
-  'email-verification': {
-    limit: 'verification',
-    enqueue: enqueueMail('account_verification_request', 'email-verification', {
-      ...{ email: 'request.address', requester: 'request.requester' },
-    }),
-  },
-} as const
-
-type RequestedMail = keyof typeof requests
+const enqueueReset = enqueueMail('password_reset_request', 'password-reset', { email: 'request.address' })
+const enqueueVerification = enqueueMail('account_verification_request', 'email-verification', {
+  ...{ email: 'request.address', requester: 'request.requester' },
+})
 
 /** Checks the rate limit of a mail before the body of the request is read. Throws THROTTLED. */
 export async function assertMayRequestMail(
   { actor, rateLimiter }: Use<'actor' | 'rateLimiter'>,
-  mail: RequestedMail,
+  limit: 'reset' | 'verification',
 ): Promise<void> {
-  if (actor.kind !== 'system') await rateLimiter.assertAvailable(requests[mail].limit, networkOf(actor.address))
+  if (actor.kind !== 'system') await rateLimiter.assertAvailable(limit, networkOf(actor.address))
 }
 
+type RequestContext = IdempotentContext & Use<'rateLimiter'>
+
 /** Enqueues a mail. Does not look up the account, so that the response does not show whether it exists. */
-async function requestMail(
-  context: IdempotentContext & Use<'rateLimiter'>,
-  mail: RequestedMail,
-  email: string,
-): Promise<void> {
+async function requestMail(context: RequestContext, limit: 'reset' | 'verification', email: string): Promise<void> {
   const { actor, database, rateLimiter } = context
-  const { limit, enqueue } = requests[mail]
-  await once(context, mail, { email }, async () => {
+  await once(context, limit, { email }, async () => {
     if (actor.kind !== 'system') await rateLimiter.consume(limit, networkOf(actor.address))
     await rateLimiter.consume(`${limit}-mailbox`, addressDigest(email))
     const requester = actor.kind === 'user' ? actor.id : null
+    const enqueue = limit === 'reset' ? enqueueReset : enqueueVerification
     await database.query(enqueue, { email, requester, ...idempotencyParams(context) })
     return 'requested'
   })
 }
 
 /**
- * Sets a new password with a mailed token. No row: the token is invalid or the account is locked. Verifies the address
- * and deletes the count of wrong guesses, because the user can read the mailbox. Cancels a pending address, which may
- * be an attacker's. The unique index rejects an address that another account has verified.
+ * Sets a new password with a mailed token. Verifies the address and deletes the count of wrong guesses, because the user
+ * can read the mailbox. Cancels a pending address, which may be an attacker's. No row: the token is invalid. The unique
+ * index rejects an address that another account has verified.
  */
 const updatePassword = statement(
   'password_reset',
@@ -196,14 +168,13 @@ const updatePassword = statement(
   `with locked_user as materialized (
      select id, email from users where id = $user and deleted_at is null and locked_at is null for no key update
    ),
-   ${spendTokenSql({ locked: 'locked_user', purpose: 'PASSWORD_RESET', hash: '$hash' })},
+   ${spendTokenSql('PASSWORD_RESET')},
    updated_user as (
      update users u set password_hash = $passwordHash, email_verified = true, email_held = true, pending_email = null
-     from spent_token where u.id = spent_token.user_id
-     returning u.id, u.email
+     from spent_token where u.id = spent_token.user_id returning u.id, u.email
    ),
    deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),
-   ${voidTokensSql({ from: 'updated_user', purposes: ['EMAIL_VERIFICATION'] })},
+   ${voidTokensSql('updated_user', ['EMAIL_VERIFICATION'])},
    deleted_limits as (
      delete from limits l using updated_user where l.key = ${passwordCheckKeySql('updated_user.id')}
    ),
@@ -216,13 +187,9 @@ const updatePassword = statement(
 const resetRequest = z.strictObject({ email })
 const resetInput = z.strictObject({ uid: limitedText(64), token: limitedText(256), newPassword: password })
 
-/** Mails a link that sets a new password. Throws VALIDATION_FAILED, THROTTLED. */
-export async function requestPasswordReset(
-  context: IdempotentContext & Use<'rateLimiter'>,
-  input: z.input<typeof resetRequest>,
-): Promise<void> {
+export async function requestPasswordReset(context: RequestContext, input: { email: string }): Promise<void> {
   assertMay(context.actor, 'password:reset')
-  await requestMail(context, 'password-reset', parse(resetRequest, input).email)
+  await requestMail(context, 'reset', parse(resetRequest, input).email)
 }
 
 /** Sets a new password with a mailed token, and ends all sessions of the account. Returns the UUID of the user. */
@@ -246,7 +213,7 @@ export async function resetPassword(
       return query(updatePassword, { user, hash, passwordHash, address, ...idempotencyParams(context) })
     }
     const [changed] = await database.transaction(work).catch((error: unknown) => {
-      // Another account verified the address in the meantime, so the link is not valid any more.
+      // Another account has verified the address since the mail was sent.
       throw violatedConstraint(error) === 'users_email_key' ? invalidToken() : error
     })
     if (!changed) throw invalidToken()
@@ -262,22 +229,16 @@ const markVerified = statement(
      select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as is_changed
      from users where id = $user and deleted_at is null and locked_at is null for no key update
    ),
-   ${spendTokenSql({ locked: 'locked_user', purpose: 'EMAIL_VERIFICATION', hash: '$hash' })},
+   ${spendTokenSql('EMAIL_VERIFICATION')},
    verified_user as (
      update users u set email = locked_user.email, pending_email = null, email_verified = true, email_held = true
      from spent_token join locked_user on locked_user.id = spent_token.user_id where u.id = locked_user.id
      returning u.id, locked_user.old, locked_user.email, locked_user.email_held as was_held, locked_user.is_changed
    ),
    changed_user as (select * from verified_user where is_changed),
-   ${voidTokensSql({ from: 'changed_user', purposes: ['PASSWORD_RESET'] })},
+   ${voidTokensSql('changed_user', ['PASSWORD_RESET'])},
    ${auditSql({ from: 'verified_user', user: 'verified_user.id', action: 'email.verified', address: '$address' })},
-   ${auditSql({
-     name: 'inserted_change_entries',
-     from: 'changed_user',
-     user: 'changed_user.id',
-     action: 'email.changed',
-     address: '$address',
-   })},
+   ${auditSql({ name: 'inserted_changes', from: 'changed_user', user: 'changed_user.id', action: 'email.changed', address: '$address' })},
    ${accountMailSql({
      name: 'enqueued_notices',
      from: 'changed_user where changed_user.was_held',
@@ -297,13 +258,10 @@ function ownAddress(actor: Actor): string {
 }
 
 /** Mails a link that verifies an address, by default the caller's. Returns the address. */
-export async function requestEmailVerification(
-  context: IdempotentContext & Use<'rateLimiter'>,
-  input: z.input<typeof verificationRequest>,
-): Promise<string> {
+export async function requestEmailVerification(context: RequestContext, input: { email?: string | undefined }) {
   assertMay(context.actor, 'email:verify')
   const address = parse(verificationRequest, input).email ?? ownAddress(context.actor)
-  await requestMail(context, 'email-verification', address)
+  await requestMail(context, 'verification', address)
   return address
 }
 
@@ -317,9 +275,7 @@ export async function verifyEmail(context: IdempotentContext, rawInput: z.input<
   return once(context, 'verifyEmail', input, async () => {
     const { address } = auditorOf(actor)
     const parameters = { user: key.userId, hash: key.hash, address, ...idempotencyParams(context) }
-    const [verified] = await database.query(markVerified, parameters).catch((error: unknown) => {
-      throw translateDuplicate(error)
-    })
+    const [verified] = await database.query(markVerified, parameters).catch(throwDuplicate)
     if (!verified) throw invalidToken()
     return verified.id
   })

@@ -10,9 +10,7 @@ import { issueToken, lifetimes, type Purpose } from './mailed-links.ts'
 
 const columns = {
   ...{ id: uuid, username: text, display_name: text, language: text, email: text, email_verified: boolean },
-  /** True if no other account claims the address. */
-  email_held: boolean,
-  pending_email: orNull(text),
+  ...{ email_held: boolean, pending_email: orNull(text) },
 }
 type RecipientRow = RowOf<typeof columns>
 
@@ -25,7 +23,6 @@ const findRecipient = statement(
   `${recipientSql} where id = $user and deleted_at is null`,
 )
 
-/** Finds the account that holds an address. If no account holds it, finds the first account that claims it. */
 const findRecipientByEmail = statement(
   'account_recipient_by_email',
   { parameters: { email: text }, columns },
@@ -43,21 +40,16 @@ const findUnverified = statement(
    order by id is not distinct from $requester desc, created_at desc, id desc limit 3`,
 )
 
-/** Returns a row if `seconds` have passed since the time `since` (ISO 8601). */
-const isExpired = statement(
+/** Returns a row if `seconds` have passed since the time `since` (ISO 8601). Uses the clock of the database. */
+const findExpired = statement(
   'account_mail_expired',
   { parameters: { since: text, seconds: int }, columns: { is_expired: boolean } },
   'select true as is_expired where now() >= $since::timestamptz + make_interval(secs => $seconds)',
 )
 
 const withdrawalColumns = {
-  amount: numeric,
-  fee: numeric,
-  recipient: text,
+  ...{ amount: numeric, fee: numeric, recipient: text, isSent: boolean, dueAt: timestamp },
   status: textOf<'WAITING' | 'SENDING' | 'CONFIRMED' | 'FAILED' | 'CANCELLED'>('withdrawal_status'),
-  /** True if a transaction was sent, which costs the fee. */
-  isSent: boolean,
-  dueAt: timestamp,
 }
 const findWithdrawal = statement(
   'account_mail_withdrawal',
@@ -70,33 +62,21 @@ const findWithdrawal = statement(
 type Needs = Use<'composeMail' | 'config' | 'database' | 'log' | 'mailer' | 'publicUrl' | 'vault'>
 type Job<T extends AccountMailJob['template']> = Extract<AccountMailJob, { template: T }>
 
-/** Templates of mails that anyone can request. Rejected recipients of these mails are not reported as errors. */
-const requested = new Set<AccountMailJob['template']>(['password-reset', 'email-verification'])
+type LinkTemplate = 'password-reset' | 'email-verification'
 
-interface Mail {
-  to: RecipientRow
-  /** Recipient address. Default: the current address of the account. */
-  address?: string
-  message: AccountMessage
-  /** Distinguishes the message IDs of several mails of one request. */
-  part?: string
-}
+/** `address`: default is the current address of the account. `part` distinguishes several mails of one request. */
+type Mail = { to: RecipientRow; address?: string; message: AccountMessage; part?: string }
 
 const hasUsableEmail = ({ config }: Needs, { email_held, email_verified }: RecipientRow) =>
   isEmailUsable({ emailHeld: email_held, emailVerified: email_verified }, config.emailVerification !== 'off')
 
 const findById = async ({ database }: Needs, user: string) => (await database.query(findRecipient, { user }))[0]
 
-/** Returns a link and the address that it is sent to. Undefined if a newer link exists, or the link was used or expired. */
-async function issueLink(
-  context: Needs,
-  purpose: Purpose,
-  job: Job<'password-reset' | 'email-verification'>,
-  userId: string,
-) {
+/** Returns a link and its recipient's address. Undefined if a newer link exists, or the link was used or expired. */
+async function issueLink(context: Needs, purpose: Purpose, job: Job<LinkTemplate>, userId: string) {
   const { database, log, publicUrl } = context
   const { template, requestId, at } = job
-  const [expired] = await database.query(isExpired, { since: at, seconds: lifetimes[purpose] })
+  const [expired] = await database.query(findExpired, { since: at, seconds: lifetimes[purpose] })
   if (expired) {
     log.error({ template, user: toId('user', userId) }, 'Mail dropped: its link expired before it could be sent')
     return undefined
@@ -127,11 +107,17 @@ const withdrawalChanged: Compose<'withdrawal-requested' | 'withdrawal-settled'> 
   const [found] = await context.database.query(findWithdrawal, { user: userId, withdrawal: withdrawalId })
   if (!to || !found || !hasUsableEmail(context, to)) return []
   const { amount, fee, recipient, status, dueAt, isSent } = found
+  // The fee is kept if the transaction was sent, because the chain charged the fee.
   const message = {
     ...{ template: withdrawalTemplates[status], username: to.username, withdrawalId: toId('withdrawal', withdrawalId) },
-    ...{ amount: formatAmount(amount), fee: formatAmount(fee), to: recipient, at: new Date(at), dueAt },
-    // The fee is kept if the transaction was sent, because the chain charged the fee.
-    keepsFee: isSent,
+    ...{
+      amount: formatAmount(amount),
+      fee: formatAmount(fee),
+      to: recipient,
+      at: new Date(at),
+      dueAt,
+      keepsFee: isSent,
+    },
   }
   return [{ to, message: message as AccountMessage }]
 }
@@ -184,6 +170,7 @@ export async function sendAccountMail(context: Needs, job: AccountMailJob): Prom
     const id = [job.template, job.requestId, part].filter(Boolean).join('-')
     const mail = { ...composeMail(message, to.language), id, to: { name: to.display_name, address } }
     const sent = mailer.send({ ...mail, date: new Date(job.at) })
-    await (requested.has(job.template) ? sent.catch(dropIfRejected(log, about)) : sent)
+    // Anyone can request a mail with a link, so a rejected recipient is not an error.
+    await ('link' in message ? sent.catch(dropIfRejected(log, about)) : sent)
   }
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Use } from '../../context.ts'
-import { arrayOf, bytes, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import { arrayOf, bytes, int, json, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
@@ -14,10 +14,17 @@ import { fromId, NIL_UUID, newSecret, sha256, toId, uuidFrom } from '../../share
 import { parse } from '../../shared/input.ts'
 import { networkOf } from '../../shared/limiters.ts'
 import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
-import { assertMay, assertUser, assertUserMay } from '../../shared/policy.ts'
+import { type Actor, assertMay, assertUser, assertUserMay } from '../../shared/policy.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { type SignInInput, signInInput } from './account-input.ts'
-import { checkPassword } from './check-password.ts'
+import {
+  actorOf,
+  checkOwnPassword,
+  checkPassword,
+  type OwnPasswordContext,
+  type SessionUser,
+  sessionUserSql,
+} from './authenticate.ts'
 
 const columns = {
   id: uuid,
@@ -26,15 +33,13 @@ const columns = {
   lastUsedAt: orNull(timestamp),
   expiresAt: orNull(timestamp),
 }
-type SessionRow = RowOf<typeof columns>
+export type Session = RowOf<typeof columns> & { isCurrent: boolean }
 
 const isLiveSql = '(expires_at is null or expires_at > now())'
-
 const columnsSql = `id, name, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"`
 
 /** SQL of a CTE that locks the user. Lock the user before the tokens to prevent deadlocks with a deletion. */
-const lockedUserSql = (user: string) =>
-  `locked_user as materialized (select id from users where id = ${user} for key share)`
+const lockedUserSql = 'locked_user as materialized (select id from users where id = $user for key share)'
 
 const readSession = statement(
   'session_read',
@@ -42,7 +47,7 @@ const readSession = statement(
   `select ${columnsSql} from access_tokens where id = $session and user_id = $user and ${isLiveSql}`,
 )
 
-/** Reads sessions older than `after` and newer than `before`. IDs are in the order of time. */
+/** Creates a statement that reads sessions older than `after` and newer than `before`. IDs are in the order of time. */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
@@ -69,25 +74,30 @@ const countLive = statement(
   `select count(*)::int as count from access_tokens where user_id = $user and ${isLiveSql} and name ilike all ($patterns)`,
 )
 
-/** Ends a session. `subject` is its public ID. No row: the session does not exist. */
-const deleteSession = statement(
-  'session_revoke',
-  { parameters: { user: uuid, session: uuid, subject: text, address: text, ...remembered }, columns: { id: uuid } },
-  `with ${lockedUserSql('$user')},
-   deleted_token as (
-     delete from access_tokens t using locked_user where t.id = $session and t.user_id = locked_user.id and ${isLiveSql}
-     returning t.id, t.user_id
-   ),
-   ${auditSql({ from: 'deleted_token', user: 'user_id', action: 'session.revoked', subject: '$subject', address: '$address' })},
-   ${rememberSql('$user::text', 'deleted_token')}
-   select id from deleted_token`,
-)
+const deletion = { user: uuid, session: uuid, subject: text, address: text, ...remembered }
+
+/** Creates a statement that ends a session. `subject` is the public ID of the session. No row: the session does not exist. */
+const deleteSession = (name: string, action: 'session.ended' | 'session.revoked') =>
+  statement(
+    name,
+    { parameters: deletion, columns: { id: uuid } },
+    `with ${lockedUserSql},
+     deleted_token as (
+       delete from access_tokens t using locked_user where t.id = $session and t.user_id = locked_user.id and ${isLiveSql}
+       returning t.id, t.user_id
+     ),
+     ${auditSql({ from: 'deleted_token', user: 'user_id', action, subject: '$subject', address: '$address' })},
+     ${rememberSql('$user::text', 'deleted_token')}
+     select id from deleted_token`,
+  )
+const revokeStatement = deleteSession('session_revoke', 'session.revoked')
+const signOutStatement = deleteSession('account_token_delete', 'session.ended')
 
 /** Ends all other sessions of a user, also those of the pages for administrators. Writes one audit entry. */
 const deleteOtherSessions = statement(
   'session_revoke_others',
   { parameters: { user: uuid, session: uuid, address: text, ...remembered } },
-  `with ${lockedUserSql('$user')},
+  `with ${lockedUserSql},
    deleted_tokens as (
      delete from access_tokens t using locked_user where t.user_id = locked_user.id and t.id <> $session and ${isLiveSql}
      returning t.id
@@ -122,27 +132,17 @@ const endSessions = statement(
      ((select count(*) from deleted_sessions) + (select count(*) from deleted_one_time_tokens))::int as tokens`,
 )
 
-export interface Session extends SessionRow {
-  isCurrent: boolean
-}
-
-/** Page of a list of sessions. `after` and `before` are public IDs. */
-interface SessionPage {
-  limit: number
-  offset: number
-  search: Search
-  after?: string | undefined
-  before?: string | undefined
-  /** True to read from the end, oldest first. */
-  inverted: boolean
-}
-
 type Reader = Use<'actor' | 'database'>
+
+/** `after` and `before` are public IDs. `inverted` reads from the end, oldest first. */
+type SessionPage = { limit: number; inverted: boolean; after?: string | undefined; before?: string | undefined }
 
 /** Returns the caller's sessions that have not ended, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
 export async function listSessions(
   { actor, database }: Reader,
-  { limit, offset, search, after, before, inverted }: SessionPage,
+  { limit, inverted, after, before }: SessionPage,
+  offset: number,
+  search: Search,
 ): Promise<Session[]> {
   assertUserMay(actor, 'session:read')
   const bounds = { after: cursorUuid('after', after, 'session'), before: cursorUuid('before', before, 'session') }
@@ -171,11 +171,11 @@ export async function revokeSession(context: IdempotentContext, { id }: { id: st
   assertUserMay(actor, 'session:end')
   const uuid = uuidFrom(id, 'session', 'Session')
   await once(context, 'revokeSession', { uuid }, async () => {
-    const session = { session: uuid, subject: toId('session', uuid) }
-    const parameters = { user: actor.id, ...session, address: actor.address, ...idempotencyParams(context) }
-    const [ended] = await database.query(deleteSession, parameters)
-    if (!ended) throw notFound('Session')
-    return actor.id
+    const { id: user, address } = actor
+    const subject = toId('session', uuid)
+    const parameters = { user, session: uuid, subject, address, ...idempotencyParams(context) }
+    if ((await database.query(revokeStatement, parameters)).length === 0) throw notFound('Session')
+    return user
   })
 }
 
@@ -237,21 +237,10 @@ const findLiveToken = statement(
   'account_live_hash',
   { parameters: { hash: bytes }, columns: { id: uuid } },
   `select t.id from access_tokens t join users u on u.id = t.user_id
-   where t.hash = $hash and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
+   where t.hash = $hash and ${isLiveSql} and u.deleted_at is null and u.locked_at is null`,
 )
 
-const deleteToken = statement(
-  'account_token_delete',
-  { parameters: { user: uuid, token: uuid, subject: text, address: text } },
-  `with ${lockedUserSql('$user')},
-   deleted_token as (
-     delete from access_tokens t using locked_user where t.id = $token and t.user_id = locked_user.id returning t.user_id
-   ),
-   ${auditSql({ from: 'deleted_token', user: 'user_id', action: 'session.ended', subject: '$subject', address: '$address' })}
-   select`,
-)
-
-/** Length of a token. Existing callers store tokens in columns for 40 hex digits. */
+/** Length of a token, in bytes. Existing callers store tokens in columns for 40 hex digits. */
 const TOKEN_BYTES = 20
 
 /** The error of a sign-in with a wrong address or password. Does not reveal which of the two was wrong. */
@@ -279,17 +268,7 @@ type SignInContext = LoginContext & IdempotentContext & Use<'config' | 'rateLimi
 const tokenOf = ({ vault, idempotency }: SignInContext, seed: string) =>
   newSecret(vault.derive('access-token'), seed, idempotency.key, TOKEN_BYTES).toString('hex')
 
-/** Returns the token of an earlier request with the same idempotency key. Throws IDEMPOTENCY_KEY_REUSED. */
-async function replayToken(context: SignInContext, seed: string): Promise<string> {
-  const token = tokenOf(context, seed)
-  const [live] = await context.database.query(findLiveToken, { hash: sha256(token) })
-  if (!live) throw resultNoLongerExists('its session has ended')
-  return token
-}
-
-/**
- * Starts a session. Returns its access token. Throws IDEMPOTENCY_KEY_REUSED for a retry after the session has ended.
- */
+/** Starts a session. Returns its access token. Throws IDEMPOTENCY_KEY_REUSED for a retry after the session has ended. */
 export async function signIn(context: SignInContext, rawInput: SignInInput): Promise<string> {
   const { actor, config, database, idempotency, rateLimiter } = context
   assertMay(actor, 'session:create')
@@ -304,30 +283,118 @@ export async function signIn(context: SignInContext, rawInput: SignInInput): Pro
       'Verify your e-mail address first. Open the link in the mail that was sent to it.',
     )
   idempotency.isSecret = true
-  let token: string | undefined
-  const seed = await once(context, 'signIn', { email, user: account.id, name }, async () => {
-    const newSeed = randomUUID()
-    const newToken = tokenOf(context, newSeed)
+  let newToken: string | undefined
+  const result = await once(context, 'signIn', { email, user: account.id, name }, async () => {
+    const seed = randomUUID()
+    const token = tokenOf(context, seed)
     const [session] = await database.query(insertToken, {
-      user: account.id,
-      verifiedHash: account.password_hash,
-      hash: sha256(newToken),
-      name: name ?? '',
-      days: config.accessTokenDays,
-      seed: newSeed,
-      address: auditorOf(actor).address,
+      ...{ user: account.id, verifiedHash: account.password_hash, hash: sha256(token), seed },
+      ...{ name: name ?? '', days: config.accessTokenDays, address: auditorOf(actor).address },
       ...idempotencyParams(context),
     })
     if (!session) throw incorrectLogin()
-    token = newToken
-    return newSeed
+    newToken = token
+    return seed
   })
+  if (newToken !== undefined) return newToken
   // The stored result is the ID of the session, a colon and the seed.
-  return token ?? replayToken(context, seed.split(':').at(-1)!)
+  const token = tokenOf(context, result.split(':').at(-1)!)
+  const [live] = await database.query(findLiveToken, { hash: sha256(token) })
+  if (!live) throw resultNoLongerExists('its session has ended')
+  return token
 }
 
 export async function signOut({ actor, database }: Reader): Promise<void> {
   assertUser(actor)
-  const { id: user, tokenId: token, address } = actor
-  await database.query(deleteToken, { user, token, subject: toId('session', token), address })
+  const { id: user, tokenId: session, address } = actor
+  const parameters = { user, session, subject: toId('session', session), address, scope: null, payloadHash: null }
+  await database.query(signOutStatement, parameters)
+}
+
+// Sessions of the pages for administrators. They are not access tokens, and access tokens are not valid for the pages.
+
+/** SQL of a session `s` that has not ended: not after 30 minutes without a request, nor after 8 hours. */
+const isOpenSql = `s.created_at > now() - interval '8 hours' and s.last_used_at > now() - interval '30 minutes'`
+// A session stores the digest of the password hash, so that it ends when the password changes.
+const digestSql = (passwordHash: string) => `sha256(convert_to(${passwordHash}, 'UTF8'))`
+
+/** Inserts a session, and deletes ended sessions. No row: the password changed, or the user is not an active administrator. */
+const insertAdminSession = statement(
+  'admin_session_insert',
+  { parameters: { user: uuid, verifiedHash: text, hash: bytes, address: orNull(text) }, columns: { id: uuid } },
+  `with locked_user as materialized (
+     select id, password_hash from users
+     where id = $user and password_hash = $verifiedHash and role = 'ADMIN' and deleted_at is null and locked_at is null for share
+   ),
+   deleted_sessions as (delete from admin_sessions s where not (${isOpenSql})),
+   inserted_session as (
+     insert into admin_sessions (user_id, hash, password_digest)
+     select id, $hash, ${digestSql('password_hash')} from locked_user returning id, user_id
+   ),
+   ${auditSql({ from: 'inserted_session', user: 'user_id', action: 'admin-session.started', address: '$address' })}
+   select id from inserted_session`,
+)
+
+/** Finds the administrator of a session, and records its use at most once per minute. */
+const useAdminSession = statement(
+  'admin_session_use',
+  { parameters: { hash: bytes }, columns: { signed_in: json<SessionUser>() } },
+  `with session as materialized (
+     select s.id, s.user_id, s.last_used_at from admin_sessions s join users u on u.id = s.user_id
+     where s.hash = $hash and ${isOpenSql} and u.role = 'ADMIN' and u.deleted_at is null and u.locked_at is null
+       and s.password_digest = ${digestSql('u.password_hash')}
+   ),
+   used_session as (
+     update admin_sessions s set last_used_at = now() from session
+     where s.id = session.id and session.last_used_at < now() - interval '1 minute'
+   )
+   select ${sessionUserSql('session.id')} as signed_in
+   from session join users u on u.id = session.user_id join wallets w on w.user_id = u.id`,
+)
+
+const deleteAdminSession = statement(
+  'admin_session_delete',
+  { parameters: { session: uuid, address: text } },
+  `with deleted_session as (delete from admin_sessions where id = $session returning user_id),
+   ${auditSql({ from: 'deleted_session', user: 'user_id', action: 'admin-session.ended', address: '$address' })}
+   select`,
+)
+
+/** Starts a session for an administrator. Returns its secret. Throws the error of a wrong password for other users. */
+export async function startAdminSession(
+  context: LoginContext & Use<'rateLimiter'>,
+  address: string,
+  rawInput: SignInInput,
+): Promise<string> {
+  const input = parse(signInInput, rawInput)
+  await context.rateLimiter.consume('sign-in', networkOf(address))
+  const { id: user, password_hash: verifiedHash } = await checkLogin(context, input)
+  const secret = randomBytes(32).toString('base64url')
+  const parameters = { user, verifiedHash, hash: sha256(secret), address }
+  if ((await context.database.query(insertAdminSession, parameters)).length === 0) throw incorrectLogin()
+  return secret
+}
+
+/** Returns the administrator of a session. Returns an anonymous actor if the session ended. Throws THROTTLED. */
+export async function authenticateAdmin(
+  { database, requestQuota }: Use<'database' | 'requestQuota'>,
+  secret: string | undefined,
+  address: string,
+): Promise<Exclude<Actor, { kind: 'system' }>> {
+  const origin = { address, service: undefined }
+  const [found] = secret === undefined ? [] : await database.query(useAdminSession, { hash: sha256(secret) })
+  const actor = found ? actorOf(found.signed_in, origin) : { kind: 'anonymous' as const, ...origin }
+  await requestQuota.consume(actor, 1)
+  return actor
+}
+
+/** Checks the password of an administrator again before a dangerous operation. Throws VALIDATION_FAILED, THROTTLED. */
+export async function confirmAdminPassword(context: OwnPasswordContext & Use<'actor'>, password: string) {
+  assertUser(context.actor)
+  await checkOwnPassword(context, context.actor, password)
+}
+
+export async function endAdminSession({ actor, database }: Reader): Promise<void> {
+  assertUser(actor)
+  await database.query(deleteAdminSession, { session: actor.tokenId, address: actor.address })
 }

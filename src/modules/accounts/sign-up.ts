@@ -11,13 +11,13 @@ import { formatAmount, toUnits } from '../../shared/money.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
-import { emailInUse, mailboxDigest, type SignUpInput, signUpInput, translateDuplicate } from './account-input.ts'
+import { emailInUse, mailboxDigest, type SignUpInput, signUpInput, throwDuplicate } from './account-input.ts'
 import { accountMailSql } from './mailed-links.ts'
 
 /**
  * Inserts a user with wallet, key pair and initial points. No row: another account holds the address. If
- * `isToBeVerified`, several accounts can claim the address until one verifies it. The address of an administrator
- * counts as verified. `wallet` is the address of the key pair, and `address` the network address of the request.
+ * `isToBeVerified`, several accounts can claim the address until one verifies the address. `wallet` is the address of
+ * the key pair, and `address` the network address of the request.
  */
 export const insertUser = statement(
   'account_sign_up',
@@ -54,11 +54,7 @@ export const insertUser = statement(
      ],
    })},
    ${auditSql({ from: 'inserted_user', user: 'id', action: 'account.created', address: '$address' })},
-   ${accountMailSql({
-     from: 'inserted_user where $isToBeVerified',
-     template: 'email-verification',
-     facts: { userId: 'inserted_user.id' },
-   })},
+   ${accountMailSql({ from: 'inserted_user where $isToBeVerified', template: 'email-verification', facts: { userId: 'inserted_user.id' } })},
    ${rememberSql('$user::text', 'inserted_user')}
    select id from inserted_user, (select count(*) from enqueued_mails) as jobs`,
 )
@@ -66,47 +62,34 @@ export const insertUser = statement(
 type Needs = IdempotentContext & Use<'config' | 'custody' | 'passwords' | 'rateLimiter'>
 
 /** Checks API key and rate limit of a sign-up before its body is read. Throws UNTRUSTED_CLIENT, THROTTLED. */
-export async function assertMaySignUp({
-  actor,
-  config,
-  rateLimiter,
-}: Use<'actor' | 'config' | 'rateLimiter'>): Promise<void> {
+export async function assertMaySignUp(context: Use<'actor' | 'config' | 'rateLimiter'>): Promise<void> {
+  const { actor, config, rateLimiter } = context
   assertTrusted(actor, { needed: config.requireApiKeyForSignUp })
   if (actor.kind !== 'system') await rateLimiter.assertAvailable('sign-up', networkOf(actor.address))
 }
 
-async function createAccount(
-  context: Needs,
-  { password, ...identity }: z.output<typeof signUpInput>,
-  role: User['role'],
-): Promise<string> {
+type Account = z.output<typeof signUpInput>
+
+async function createAccount(context: Needs, { password, ...identity }: Account, role: User['role']): Promise<string> {
   const { actor, config, custody, database, passwords } = context
   const id = newUuid()
   const passwordHash = await passwords.hash(password)
   const { address: wallet, ...key } = await custody.create(id)
   const points = formatAmount(config.money.signUpPoints)
   const parameters = {
-    user: id,
-    ...identity,
-    passwordHash,
-    role,
+    ...{ user: id, ...identity, passwordHash, role, wallet, ...key, address: auditorOf(actor).address },
     isToBeVerified: role === 'USER' && config.emailVerification !== 'off',
-    wallet,
     points: role === 'USER' && toUnits(points) > 0n ? points : '0',
-    ...key,
-    address: auditorOf(actor).address,
     ...idempotencyParams(context),
   }
-  const [created] = await database.query(insertUser, parameters).catch(async (error: unknown) => {
+  const created = await database.query(insertUser, parameters).catch(async (error: unknown) => {
     // After any other error the account may exist, so its key is kept.
     if (violatedConstraint(error)) await custody.forget(id)
-    throw translateDuplicate(error)
+    return throwDuplicate(error)
   })
-  if (!created) {
-    await custody.forget(id)
-    throw emailInUse()
-  }
-  return id
+  if (created.length > 0) return id
+  await custody.forget(id)
+  throw emailInUse()
 }
 
 /** Creates an account with a wallet, a key pair and the initial points. Returns the UUID of the user. */

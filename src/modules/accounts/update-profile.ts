@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, bytes, orNull, statement, text, uuid } from '../../db/sql.ts'
@@ -82,31 +83,22 @@ const findPicture = statement(
   'select case when $wantsThumbnail then thumbnail else picture end as bytes from pictures where id = $picture',
 )
 
-interface ReceivedPictures {
-  received: { field: PictureField; bytes: Buffer }[]
-  removed: PictureField[]
-}
-
 async function receivePicture(field: PictureField, file: IncomingFile) {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of file.createReadStream()) {
     size += chunk.length
-    if (size > MAX_PICTURE_BYTES) {
+    if (size > MAX_PICTURE_BYTES)
       throw new DomainError('PAYLOAD_TOO_LARGE', `A picture is over the limit of ${MAX_PICTURE_BYTES} bytes.`)
-    }
     chunks.push(chunk)
   }
   if (size === 0) throw validationFailed({ [field]: ['The submitted file is empty.'] })
   return { field, bytes: Buffer.concat(chunks) }
 }
 
-type Pictures = Pick<ProfileInput, PictureField>
-
-async function receivePictures(pictures: Pictures): Promise<ReceivedPictures> {
+async function receivePictures(pictures: Pick<ProfileInput, PictureField>) {
   const fields = Object.keys(pictureFields) as PictureField[]
-  // Read in parallel, because a form may contain its files in any order and a file is readable only after the previous
-  // file.
+  // In parallel, because a form may contain its files in any order. A file is readable only after the previous one.
   const received = await Promise.all(
     fields.map(async (field) => {
       const file = await pictures[field]?.()
@@ -118,16 +110,13 @@ async function receivePictures(pictures: Pictures): Promise<ReceivedPictures> {
     removed: fields.filter((field) => pictures[field] === null),
   }
 }
+type ReceivedPictures = Awaited<ReturnType<typeof receivePictures>>
 
 /** Returns the digests of pictures, which identify them in an idempotency key. */
 const digestsOf = ({ received, removed }: ReceivedPictures) => ({
   ...Object.fromEntries(received.map(({ field, bytes }) => [field, createHash('sha256').update(bytes).digest('hex')])),
   ...Object.fromEntries(removed.map((field) => [field, null])),
 })
-
-async function* streamOf(bytes: Uint8Array) {
-  yield bytes
-}
 
 /** Scales pictures, and returns the parameters of the statement. Throws VALIDATION_FAILED, UNAVAILABLE. */
 async function pictureParameters(
@@ -137,7 +126,7 @@ async function pictureParameters(
   const scaled: { id: string; kind: string; picture: Uint8Array; thumbnail: Uint8Array }[] = []
   for (const { field, bytes } of received) {
     const { kind, sides } = pictureFields[field]
-    const scale = () => pictures.make(streamOf(bytes), sides)
+    const scale = () => pictures.make(Readable.from([bytes]), sides)
     const [picture, thumbnail] = (await semaphores.pictures(scale, { keys: rateLimitKeys(actor) })) ?? []
     if (!picture || !thumbnail) throw validationFailed({ [field]: [`Upload a valid image: ${thumbnailTypeNames}.`] })
     scaled.push({ id: newUuid(), kind, picture, thumbnail })
@@ -152,12 +141,11 @@ async function pictureParameters(
 }
 
 /** Returns the rate limits of profile pictures with their subjects. Trusted services have no limit by address. */
-const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', string][] => [
-  ['picture', actor.id],
-  ...(rateLimitKeys(actor).some(isServiceKey)
-    ? []
-    : [['picture-address', networkOf(actor.address)] as ['picture-address', string]]),
-]
+const limitsOf = (actor: UserActor & Caller) => {
+  const limits: ['picture' | 'picture-address', string][] = [['picture', actor.id]]
+  if (!rateLimitKeys(actor).some(isServiceKey)) limits.push(['picture-address', networkOf(actor.address)])
+  return limits
+}
 
 /** Changes the caller's profile. Returns the UUID of the user. */
 export async function updateProfile(
@@ -173,15 +161,13 @@ export async function updateProfile(
   for (const [limit, subject] of limits) await rateLimiter.assertAvailable(limit, subject)
   const pictures = await receivePictures({ profilePicture, profileBackground })
   return once(context, 'updateProfile', { ...input, ...digestsOf(pictures) }, async () => {
-    const { displayName = null, description = null, language = null, defaultTag = null } = input
-    const { allowC2paDownload = null } = input
-    const facts = { displayName, description, language, defaultTag, allowC2paDownload }
     const changesPictures = hasPictures || pictures.removed.length > 0
-    if (!changesPictures && Object.values(facts).every((fact) => fact === null)) return remember(context, actor.id)
+    if (!changesPictures && Object.keys(input).length === 0) return remember(context, actor.id)
     for (const [limit, subject] of limits) await rateLimiter.consume(limit, subject)
     const [changed] = await database.query(changeProfile, {
       user: actor.id,
-      ...facts,
+      ...{ displayName: null, description: null, language: null, defaultTag: null, allowC2paDownload: null },
+      ...input,
       ...(await pictureParameters(context, pictures)),
       address: actor.address,
       ...idempotencyParams(context),

@@ -1,25 +1,19 @@
 import type { FileUpload } from 'graphql-upload-ts'
 import type { Context } from '../../context.ts'
-import type { Picture, User } from '../../db/prisma/client.ts'
-import { builder, omitNullish, shortText } from '../../graphql/builder.ts'
+import type { Picture, Prisma, User } from '../../db/prisma/client.ts'
+import { builder, omitNullish, type PayloadFields, payloadType, publicId, shortText } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf, urlSize, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { offsetArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
+import { notFound } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
 import { WalletType } from '../wallet/wallet.graphql.ts'
+import { lockUser, unlockUser } from './change-account.ts'
 import { deleteAccount } from './delete-account.ts'
 import { MAX_DATA_BYTES, readExport } from './export-account.ts'
-import {
-  ACCOUNTS_PER_PAGE,
-  type AccountWithReason,
-  countUsers,
-  listUsers,
-  readMe,
-  readStoredUser,
-} from './find-users.ts'
-import { lockUser, unlockUser } from './lock-user.ts'
+import { ACCOUNTS_PER_PAGE, type AccountWithReason, countUsers, listUsers, readMe } from './find-users.ts'
 import { updateProfile } from './update-profile.ts'
 
 export const Role = builder.enumType('Role', {
@@ -32,18 +26,8 @@ export const Role = builder.enumType('Role', {
 
 const own = 'Null if the user is not the caller.'
 
-type PrivateColumn =
-  | 'allowC2paDownload'
-  | 'defaultTag'
-  | 'email'
-  | 'emailVerified'
-  | 'language'
-  | 'pendingEmail'
-  | 'referralCode'
-  | 'role'
-
 /** Options of a field that only the owner of the account sees. */
-const privateTo = <Column extends PrivateColumn>(column: Column, description: string) => ({
+const privateTo = <Column extends keyof User>(column: Column, description: string) => ({
   nullable: true as const,
   description: `${description} ${own}`,
   select: { [column]: true } as { [Name in Column]: true },
@@ -118,40 +102,39 @@ builder.queryField('me', (t) =>
   }),
 )
 
-interface HasAccount {
-  userId: string
+/** Returns the record of a user as it is stored now, also of a deleted account. Throws NOT_FOUND. */
+export async function readStoredUser(
+  { database }: Context,
+  id: string,
+  query?: Omit<Prisma.UserFindUniqueArgs, 'where'>,
+): Promise<User> {
+  const user = await database.read.user.findFirst({ ...query, where: { id } })
+  if (!user) throw notFound('User')
+  return user
 }
 
+type HasAccount = { userId: string }
+
 /** Returns a field with the stored record of an account, even if the account was deleted since. */
-export const accountField = <Shape extends HasAccount>(
-  t: Pick<PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>, 'read'>,
-  description: string,
-) =>
+export const accountField = <Shape extends HasAccount>(t: Pick<PayloadFields<Shape>, 'read'>, description: string) =>
   t.read({
     type: UserType,
     description,
     resolve: (query, { userId }, _args, context) => readStoredUser(context, userId, query),
   })
 
-/**
- * Creates a payload with a changed account. Reads the account again, because the actor has the old record.
- */
+/** Creates a payload with a changed account. Reads the account again, because the actor has the old record. */
 export const accountPayload = (name: string, description: string, user: string) =>
   builder.objectRef<HasAccount>(name).implement({ description, fields: (t) => ({ user: accountField(t, user) }) })
 
-const DeleteAccountPayload = builder.objectRef<{ id: string }>('DeleteAccountPayload').implement({
-  description: 'Result of `deleteAccount`: the deleted account.',
-  fields: (t) => ({
-    id: t.id({
-      description: 'Identifier of the deleted account, as in `user_01h2x…`.',
-      resolve: ({ id }) => toId('user', id),
-    }),
-  }),
-})
-
 builder.mutationField('deleteAccount', (t) =>
   t.field({
-    type: DeleteAccountPayload,
+    type: builder.objectRef<{ id: string }>('DeleteAccountPayload').implement({
+      description: 'Result of `deleteAccount`: the deleted account.',
+      fields: (t) => ({
+        id: t.field(publicId('user', 'id', 'Identifier of the deleted account, as in `user_01h2x…`.')),
+      }),
+    }),
     description:
       'Deletes your account permanently. This destroys your keys and sessions, removes your assets, cancels your open orders, ' +
       'forfeits the balance of your wallet and erases your personal data. ' +
@@ -192,11 +175,9 @@ const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
 /** Returns a function that receives an upload. Null stays null, which removes the picture. */
 const fileOf = (upload: Promise<FileUpload> | null | undefined) => upload && (() => upload)
 
-const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your updated profile.', 'Your account.')
-
 builder.mutationField('updateProfile', (t) =>
   t.field({
-    type: UpdateProfilePayload,
+    type: accountPayload('UpdateProfilePayload', 'Your updated profile.', 'Your account.'),
     description: 'Changes your profile. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, THROTTLED.',
     args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'The changes of the profile.' }) },
     resolve: async (_root, { input }, context) => {
@@ -207,10 +188,8 @@ builder.mutationField('updateProfile', (t) =>
   }),
 )
 
-const thumbnailOf = (url: string | null) => url && `${url}/thumbnail`
-
 builder.prismaObjectFields(UserType, (t) => {
-  const url = (wantedKind: Picture['kind'], description: string, present = (url: string | null) => url) =>
+  const url = (wantedKind: Picture['kind'], description: string, suffix = '') =>
     t.string({
       nullable: true,
       ...urlSize,
@@ -218,43 +197,16 @@ builder.prismaObjectFields(UserType, (t) => {
       select: { pictures: { select: { id: true, kind: true } } },
       resolve: ({ pictures }, _args, { baseUrl }) => {
         const picture = pictures.find(({ kind }) => kind === wantedKind)
-        return present(picture ? `${baseUrl}/pictures/${picture.id}` : null)
+        return picture ? `${baseUrl}/pictures/${picture.id}${suffix}` : null
       },
     })
   return {
     profilePictureUrl: url('PROFILE', 'the profile picture'),
-    profilePictureThumbnailUrl: url('PROFILE', 'a thumbnail of the profile picture', thumbnailOf),
+    profilePictureThumbnailUrl: url('PROFILE', 'a thumbnail of the profile picture', '/thumbnail'),
     profileBackgroundUrl: url('BACKGROUND', 'the background picture'),
-    profileBackgroundThumbnailUrl: url('BACKGROUND', 'a thumbnail of the background picture', thumbnailOf),
+    profileBackgroundThumbnailUrl: url('BACKGROUND', 'a thumbnail of the background picture', '/thumbnail'),
   }
 })
-
-type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>
-
-const lockArgs = (t: Arguments, name: string, description: string) => ({
-  input: t.arg({
-    ...{ required: true, description },
-    type: builder.inputType(name, {
-      description,
-      fields: (t) => ({
-        userId: t.id({ required: true, description: 'ID, e-mail address or username of the user.' }),
-        reason: t.string({ required: true, description: 'Reason for the audit log, at most 500 characters.' }),
-      }),
-    }),
-  }),
-})
-
-const lockPayload = (name: string, description: string) =>
-  builder.objectRef<{ user: User }>(name).implement({
-    description,
-    fields: (t) => ({ user: t.expose('user', { type: UserType, description: 'The updated account.' }) }),
-  })
-
-const resolveLock = (operation: typeof lockUser) =>
-  showing('user', async (query, { input }: { input: AccountWithReason }, context) => {
-    const id = await operation(context, input)
-    return { user: await readStoredUser(context, id, query()) }
-  })
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED'
 
@@ -292,19 +244,38 @@ builder.queryFields((t) => ({
   }),
 }))
 
-builder.mutationFields((t) => ({
-  lockUser: t.field({
-    type: lockPayload('LockUserPayload', 'Result of `lockUser`: the locked account.'),
-    description:
-      'Locks an account. Its owner cannot sign in. All sessions, streams and mailed links of the account end immediately. Paid orders are still delivered. ' +
-      `${adminOnly}, NOT_FOUND.`,
-    args: lockArgs(t, 'LockUserInput', 'The account to lock, and the reason.'),
-    resolve: resolveLock(lockUser),
-  }),
-  unlockUser: t.field({
-    type: lockPayload('UnlockUserPayload', 'Result of `unlockUser`: the unlocked account.'),
-    description: `Lets the owner of a locked account sign in again. ${adminOnly}, NOT_FOUND.`,
-    args: lockArgs(t, 'UnlockUserInput', 'The account to unlock, and the reason.'),
-    resolve: resolveLock(unlockUser),
-  }),
-}))
+function lockMutation(name: string, run: typeof lockUser, description: string, payload: string, input: string): void {
+  const typeName = name.charAt(0).toUpperCase() + name.slice(1)
+  const type = builder.inputType(`${typeName}Input`, {
+    description: input,
+    fields: (t) => ({
+      userId: t.id({ required: true, description: 'ID, e-mail address or username of the user.' }),
+      reason: t.string({ required: true, description: 'Reason for the audit log, at most 500 characters.' }),
+    }),
+  })
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payloadType(`${typeName}Payload`, payload, ['user', UserType, 'The updated account.']),
+      description: `${description} ${adminOnly}, NOT_FOUND.`,
+      args: { input: t.arg({ type, required: true, description: input }) },
+      resolve: showing('user', async (query, { input }: { input: AccountWithReason }, context) => ({
+        user: await readStoredUser(context, await run(context, input), query()),
+      })),
+    }),
+  )
+}
+
+lockMutation(
+  'lockUser',
+  lockUser,
+  'Locks an account. Its owner cannot sign in. All sessions, streams and mailed links of the account end immediately. Paid orders are still delivered.',
+  'Result of `lockUser`: the locked account.',
+  'The account to lock, and the reason.',
+)
+lockMutation(
+  'unlockUser',
+  unlockUser,
+  'Lets the owner of a locked account sign in again.',
+  'Result of `unlockUser`: the unlocked account.',
+  'The account to unlock, and the reason.',
+)

@@ -39,22 +39,24 @@ export const UserRecord = graphql(/* GraphQL */ `
 const text = z.string()
 const picture = values.url.nullable()
 
+/** Defines a field with the value of a field of `User`. Only other users see null in a private field. */
+const field = <Name extends keyof UserRecordFragment, Schema extends z.ZodType>(name: Name, schema: Schema) =>
+  [schema, (user: Pick<UserRecordFragment, Name>) => user[name] as z.output<Schema>] as const
+
+/** Defines a field that also has the description of the field of `User`. */
+const sameField = <Name extends keyof UserRecordFragment, Schema extends z.ZodType>(name: Name, schema: Schema) =>
+  field(name, same(`User.${name}`, schema))
+
 const profile = defineRecord<ProfileRecordFragment>()(
   { id: 'Profile', description: 'Public profile of a user.' },
   {
-    display_name: [same('User.displayName', text), ({ displayName }) => displayName],
-    description: [same('User.description', text), ({ description }) => description],
+    display_name: sameField('displayName', text),
+    description: sameField('description', text),
     phone_number: constantField(''),
-    profile_picture: [same('User.profilePictureUrl', picture), (user) => user.profilePictureUrl],
-    profile_picture_thumbnail: [
-      same('User.profilePictureThumbnailUrl', picture),
-      (user) => user.profilePictureThumbnailUrl,
-    ],
-    profile_background: [same('User.profileBackgroundUrl', picture), (user) => user.profileBackgroundUrl],
-    profile_background_thumbnail: [
-      same('User.profileBackgroundThumbnailUrl', picture),
-      (user) => user.profileBackgroundThumbnailUrl,
-    ],
+    profile_picture: sameField('profilePictureUrl', picture),
+    profile_picture_thumbnail: sameField('profilePictureThumbnailUrl', picture),
+    profile_background: sameField('profileBackgroundUrl', picture),
+    profile_background_thumbnail: sameField('profileBackgroundThumbnailUrl', picture),
   },
 )
 
@@ -80,26 +82,26 @@ const userWallet = defineRecord<UserRecordFragment>()(
 const user = defineRecord<UserRecordFragment>()(
   { id: 'User', description: 'The account of the caller.' },
   {
-    id: [same('User.id', text), ({ id }) => id],
-    username: [same('User.username', text), ({ username }) => username],
-    email: [text.describe('Address for notifications.'), ({ email }) => email!],
-    address: [same('User.address', text), ({ address }) => address],
-    language: [text.describe('Language of mails, as in en-us.'), ({ language }) => language!],
-    email_verified: [z.boolean().describe('True if the e-mail address is verified.'), (user) => user.emailVerified!],
-    pending_email: [
+    id: sameField('id', text),
+    username: sameField('username', text),
+    email: field('email', text.describe('Address for notifications.')),
+    address: sameField('address', text),
+    language: field('language', text.describe('Language of mails, as in en-us.')),
+    email_verified: field('emailVerified', z.boolean().describe('True if the e-mail address is verified.')),
+    pending_email: field(
+      'pendingEmail',
       text
         .nullable()
         .describe('New e-mail address that replaces `email` when it is verified. Null without a pending address.'),
-      ({ pendingEmail }) => pendingEmail,
-    ],
+    ),
     phone_verified: constantField(false),
-    asset_count: [z.number().int().describe('Number of assets that the user owns.'), (user) => user.assetCount!],
-    referral_code: [text.describe('Referral code of the sign-up.'), ({ referralCode }) => referralCode!],
-    default_tag: [text.describe('Tag that clients suggest for new assets.'), ({ defaultTag }) => defaultTag!],
-    allow_c2pa_download: [
+    asset_count: field('assetCount', z.number().int().describe('Number of assets that the user owns.')),
+    referral_code: field('referralCode', text.describe('Referral code of the sign-up.')),
+    default_tag: field('defaultTag', text.describe('Tag that clients suggest for new assets.')),
+    allow_c2pa_download: field(
+      'allowC2paDownload',
       z.boolean().describe('True if clients may offer your files with Content Credentials.'),
-      ({ allowC2paDownload }) => allowC2paDownload!,
-    ],
+    ),
     profile: [profile.schema, profile.present],
     user_wallet: [userWallet.schema, userWallet.present],
     // Some callers read the balances here, others in `user_wallet`.
@@ -112,14 +114,12 @@ const meRecord = user.schema
   .extend({ results: z.array(user.schema).describe('A list that contains only the same record, for older scripts.') })
   .meta({ id: 'Me', description: 'The account of the caller.' })
 
-const presentMe = (found: UserRecordFragment): z.output<typeof meRecord> => {
-  const self = user.present(found)
-  return { ...self, results: [self] }
-}
+const presentMe = (found: UserRecordFragment): z.output<typeof meRecord> => ({
+  ...user.present(found),
+  results: [user.present(found)],
+})
 
-const meOperation = graphql(/* GraphQL */ `
-  query RestMe { me { ...UserRecord } }
-`)
+const meOperation = graphql(/* GraphQL */ `query RestMe { me { ...UserRecord } }`)
 
 const me = defineRoute({
   ...get('auth/users/me', 'getMe', 'Account', 'Read your account'),
@@ -136,9 +136,7 @@ const deleteMe = defineCommand({
     'The chain keeps the commits with their messages. The account, its files and other personal data are erased.',
   errors: ['CONFLICT'],
   action: 'account:delete',
-  operation: graphql(/* GraphQL */ `
-    mutation RestDeleteMe { deleteAccount { id } }
-  `),
+  operation: graphql(/* GraphQL */ `mutation RestDeleteMe { deleteAccount { id } }`),
 })
 
 const listUsers = defineList({
@@ -162,14 +160,14 @@ const listUsers = defineList({
   present: user.present,
 })
 
+const optionalText = (max: number) => values.givenText(max).optional()
+const optionalPicture = values.givenPicture.optional()
+
 const updateMe = defineRoute({
   ...patch('auth/users/me', 'updateMe', 'Account', 'Change settings of your account'),
   body: objectOf('UpdateMe', 'New settings. Omitted fields stay unchanged.', {
-    ...sameFields('UpdateProfileInput', {
-      language: values.givenText(16).optional(),
-      default_tag: values.givenText(100).optional(),
-      allow_c2pa_download: values.givenFlag.optional(),
-    }),
+    ...sameFields('UpdateProfileInput', { language: optionalText(16), default_tag: optionalText(100) }),
+    ...sameFields('UpdateProfileInput', { allow_c2pa_download: values.givenFlag.optional() }),
   }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
@@ -189,12 +187,8 @@ const updateMe = defineRoute({
 const updateProfile = defineRoute({
   ...patch('auth/users/profile', 'updateProfile', 'Account', 'Change your profile and its pictures'),
   body: objectOf('ProfileToUpdate', 'New values of the profile. Omitted fields stay unchanged.', {
-    ...sameFields('UpdateProfileInput', {
-      display_name: values.givenText(100).optional(),
-      description: values.givenText(1000).optional(),
-      profile_picture: values.givenPicture.optional(),
-      profile_background: values.givenPicture.optional(),
-    }),
+    ...sameFields('UpdateProfileInput', { display_name: optionalText(100), description: optionalText(1000) }),
+    ...sameFields('UpdateProfileInput', { profile_picture: optionalPicture, profile_background: optionalPicture }),
   }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
@@ -219,9 +213,7 @@ const updateProfile = defineRoute({
 const readProfile = defineRoute({
   ...get('auth/users/profile', 'getProfile', 'Account', 'Read your profile'),
   action: 'account:read',
-  operation: graphql(/* GraphQL */ `
-    query RestProfile { me { ...ProfileRecord } }
-  `),
+  operation: graphql(/* GraphQL */ `query RestProfile { me { ...ProfileRecord } }`),
   variables: () => ({}),
   answer: profile.schema,
   present: ({ me }) => profile.present(me),
@@ -243,9 +235,7 @@ export const exportDescription: DirectDescription = {
   },
 }
 
-/**
- * Streams the caller's export as a download. Throws NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before anything is sent.
- */
+/** Streams the caller's export as a download. Throws only before the response has started. */
 export async function sendExport({ req, res, context }: DirectRequest): Promise<void> {
   const file = { name: 'my-data.json', mediaType: 'application/json' }
   await streamExport(context, (content) => sendDownload(req, res, { ...file, content }))
@@ -287,11 +277,6 @@ const administeredUser = objectOf('AdministeredUser', 'An account with the field
   ...sameFields('User', { locked_at: values.moment.nullable() }),
 })
 
-function orderFrom(query: URLSearchParams) {
-  const order = orderingFrom(query)?.order
-  return order && ({ newest: 'NEWEST', oldest: 'OLDEST' } as const)[order]
-}
-
 const search = defineList({
   ...get('store/users', 'findUsers', 'Store', 'Find accounts'),
   description:
@@ -312,7 +297,7 @@ const search = defineList({
     search: request.query.get('search') ?? '',
     limit: first ?? last!,
     offset: Number(after ?? before ?? offset),
-    order: orderFrom(request.query),
+    order: orderingFrom(request.query)?.order.toUpperCase() as 'NEWEST' | 'OLDEST' | undefined,
   }),
   connectionOf: ({ users, userCount }, { last, after, before, offset = 0 }) => {
     const end = String(Number(after ?? before ?? offset) + users.length)
@@ -325,22 +310,19 @@ const search = defineList({
   present: snakeCased,
 })
 
-const lockRoute = {
+const lockOptions = (id: 'LockUser' | 'UnlockUser', description: string) => ({
   params: values.userParam,
-  action: 'store:administer',
+  body: objectOf(id, description, { reason: same(`${id}Input.reason`, values.neededText(500)) }),
+  action: 'store:administer' as const,
   variables: ({ params, body }: RestRequest) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
   answer: administeredUser,
-} as const
-
-const lockBody = (name: 'LockUser' | 'UnlockUser', description: string) =>
-  objectOf(name, description, { reason: same(`${name}Input.reason`, values.neededText(500)) })
+})
 
 const lock = defineRoute({
   ...post('store/users/:id/lock', 'lockUser', 'Store', 'Lock an account'),
-  ...lockRoute,
+  ...lockOptions('LockUser', 'The reason for locking the account.'),
   description:
     'The owner cannot sign in. All sessions, streams and mailed links end immediately. Paid orders are still delivered.',
-  body: lockBody('LockUser', 'The reason for locking the account.'),
   operation: graphql(/* GraphQL */ `
     mutation RestLockUser($input: LockUserInput!) { lockUser(input: $input) { user { ...AdministeredUser } } }
   `),
@@ -349,13 +331,10 @@ const lock = defineRoute({
 
 const unlock = defineRoute({
   ...post('store/users/:id/unlock', 'unlockUser', 'Store', 'Unlock an account'),
-  ...lockRoute,
+  ...lockOptions('UnlockUser', 'The reason for unlocking the account.'),
   description: 'The owner can sign in again.',
-  body: lockBody('UnlockUser', 'The reason for unlocking the account.'),
   operation: graphql(/* GraphQL */ `
-    mutation RestUnlockUser($input: UnlockUserInput!) {
-      unlockUser(input: $input) { user { ...AdministeredUser } }
-    }
+    mutation RestUnlockUser($input: UnlockUserInput!) { unlockUser(input: $input) { user { ...AdministeredUser } } }
   `),
   present: ({ unlockUser }) => snakeCased(unlockUser.user),
 })

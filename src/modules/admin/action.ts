@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
 import { DomainError } from '../../shared/errors.ts'
-import { confirmAdminPassword } from '../accounts/admin-sessions.ts'
+import { confirmAdminPassword } from '../accounts/sessions.ts'
 import type { Html } from '../pages/page.ts'
 import {
   type AdminAnswer,

@@ -8,7 +8,7 @@ import type { AppContext, Context } from '../../context.ts'
 import { readText } from '../../http/request-body.ts'
 import { DomainError, type ErrorCode, notFound } from '../../shared/errors.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
-import { authenticateAdmin, endAdminSession, startAdminSession } from '../accounts/admin-sessions.ts'
+import { authenticateAdmin, endAdminSession, startAdminSession } from '../accounts/sessions.ts'
 import type { Run } from '../pages/page.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
 import {

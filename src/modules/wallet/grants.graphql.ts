@@ -2,8 +2,7 @@ import { builder, decimal, time } from '../../graphql/builder.ts'
 import { characters } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
-import { readStoredUser } from '../accounts/find-users.ts'
-import { UserType } from '../accounts/users.graphql.ts'
+import { readStoredUser, UserType } from '../accounts/users.graphql.ts'
 import { type Grant, grantPoints } from './grant-points.ts'
 
 const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
