@@ -17,7 +17,7 @@ import {
   throwDuplicate,
   username,
 } from './account-input.ts'
-import { checkOwnPassword, lockCredentials, type OwnPasswordContext, wrongPassword } from './authenticate.ts'
+import { checkOwnPassword, lockCredentials, type OwnPasswordContext, wrongPassword } from './check-password.ts'
 import { type AccountWithReason, accountWithReason, findAccount } from './find-users.ts'
 import { accountMailSql, passwordChangedMailSql, voidTokensSql } from './mailed-links.ts'
 

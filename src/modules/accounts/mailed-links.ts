@@ -16,7 +16,7 @@ import { networkOf } from '../../shared/limiters.ts'
 import { type Actor, assertMay, assertUser } from '../../shared/policy.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { addressDigest, email, password, throwDuplicate } from './account-input.ts'
-import { lockCredentials, passwordCheckKeySql } from './authenticate.ts'
+import { lockCredentials, passwordCheckKeySql } from './check-password.ts'
 
 export type Purpose = OneTimeToken['purpose']
 

@@ -17,14 +17,8 @@ import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
 import { type Actor, assertMay, assertUser, assertUserMay } from '../../shared/policy.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { type SignInInput, signInInput } from './account-input.ts'
-import {
-  actorOf,
-  checkOwnPassword,
-  checkPassword,
-  type OwnPasswordContext,
-  type SessionUser,
-  sessionUserSql,
-} from './authenticate.ts'
+import { actorOf, type SessionUser, sessionUserSql } from './authenticate.ts'
+import { checkOwnPassword, checkPassword, type OwnPasswordContext } from './check-password.ts'
 
 const columns = {
   id: uuid,
