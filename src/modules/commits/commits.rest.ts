@@ -23,7 +23,7 @@ export const CommitRecord = graphql(/* GraphQL */ `
 const text = (description: string) => z.string().describe(description)
 const copied = (field: string) => same(`Commit.${field}`, z.string())
 
-/** The signature of an asset tree. It is never null, because old clients expect a string. */
+/** The signature is never null, because old clients expect a string. */
 const treeSignature = text(
   'EIP-191 signature of the SHA-256 of the asset tree, by the wallet of the author. Empty until it is signed.',
 )
@@ -33,12 +33,9 @@ const timestamp = z.number().int().describe('Time at which the commit was accept
 const transaction = text('Hash of the chain transaction, which may carry other commits. Empty until it is signed.')
 const statuses = z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])
 
-/** The REST record of a commit. Some fields have a second name for old clients. */
+/** Some fields have a second name for old clients. */
 const commitRecord = values.defineRecord<CommitRecordFragment>()(
-  {
-    id: 'Commit',
-    description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
-  },
+  { id: 'Commit', description: 'One accepted change of an asset, and the chain transaction that carries it.' },
   {
     id: [copied('id'), ({ id }) => id],
     transaction: [transaction, ({ transactionHash }) => transactionHash ?? ''],
@@ -88,10 +85,7 @@ const historyRoute = (description: HistoryDescription, nidOf: (request: routes.R
         const position = after ?? before
         const start = position === undefined ? undefined : Number(position)
         return {
-          id: nidOf(request),
-          limit: first ?? last!,
-          offset,
-          after: start,
+          ...{ id: nidOf(request), limit: first ?? last!, offset, after: start },
           newestFirst: last !== undefined,
           search,
         }
@@ -112,16 +106,15 @@ const historyRoute = (description: HistoryDescription, nidOf: (request: routes.R
     },
   )
 
+const filters = nidParam.shape
+
 const histories = [
   historyRoute(
     { ...get('assets/:nid/history', 'getAssetHistory', 'Assets', 'Read the history of an asset'), params: nidParam },
     ({ params }) => params.nid!,
   ),
   historyRoute(
-    {
-      ...get('history', 'getHistory', 'Assets', 'Read the history of an asset (nid in the query)'),
-      filters: nidParam.shape,
-    },
+    { ...get('history', 'getHistory', 'Assets', 'Read the history of an asset (nid in the query)'), filters },
     ({ query }) => query.get('nid') ?? '',
   ),
 ]
@@ -149,16 +142,11 @@ const readTree = defineRoute({
   variables: ({ params, query }) => ({ id: params.nid!, at: query.get('at') || undefined }),
   answer: assetTree,
   present: ({ asset }) => {
-    const commit = asset!.commitAt!
+    const { id, treeCid, treeSha256, treeSignature, createdAt, message, tree } = asset!.commitAt!
     return {
-      nid: asset!.nid,
-      commit: commit.id,
-      assetTreeCid: commit.treeCid,
-      assetTreeSha256: commit.treeSha256,
-      assetTreeSignature: commit.treeSignature ?? '',
-      timestampCreated: seconds(commit.createdAt),
-      commitMessage: commit.message,
-      assetTree: commit.tree!,
+      ...{ nid: asset!.nid, commit: id, assetTreeCid: treeCid, assetTreeSha256: treeSha256 },
+      ...{ assetTreeSignature: treeSignature ?? '', timestampCreated: seconds(createdAt) },
+      ...{ commitMessage: message, assetTree: tree! },
     }
   },
 })
@@ -173,15 +161,13 @@ const mergedTrees = objectOf('MergedAssetTrees', 'Asset trees, and their merged 
   assetTrees: z.array(anyObject).describe('The trees, in the order of the request.'),
 })
 
-const invalidTree = () =>
-  validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
-
-/** Parses a tree to merge. Its time is a number or text, in seconds or milliseconds. */
+/** Parses a tree to merge. The time of the tree is a number or text, in seconds or milliseconds. */
 function treeOf(value: unknown) {
   const { assetTreeCid, timestampCreated: given } = Object(value)
   const number = typeof given === 'string' && given.trim() !== '' ? Number(given) : given
   const createdAt = timeOfNumber(typeof number === 'number' ? number : Number.NaN)
-  if (typeof assetTreeCid !== 'string' || Number.isNaN(createdAt.getTime())) throw invalidTree()
+  if (typeof assetTreeCid !== 'string' || Number.isNaN(createdAt.getTime()))
+    throw validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
   return { assetTreeCid, createdAt }
 }
 
@@ -202,7 +188,7 @@ const mergeTrees = defineRoute({
   `),
   variables: ({ body }) => ({ trees: (body.list('trees') ?? []).map(treeOf) }),
   answer: mergedTrees,
-  present: ({ mergedAssetTree: { mergedAssetTree, assetTrees } }) => ({ mergedAssetTree, assetTrees }),
+  present: ({ mergedAssetTree }) => mergedAssetTree,
 })
 
 export const commitRoutes = [...histories, readTree, mergeTrees]

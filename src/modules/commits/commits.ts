@@ -22,43 +22,23 @@ type ActionName = keyof typeof actionDescriptions
 export const actionNameOf = (sequence: number): ActionName =>
   sequence === 1 ? 'action-initial-registration' : 'action-commit'
 
-const mapActions = (valueFor: (name: ActionName, description: string) => string) =>
-  Object.fromEntries(
-    Object.entries(actionDescriptions).map(([name, description]) => [name, valueFor(name as ActionName, description)]),
-  ) as Record<ActionName, string>
+const mapValues = (record: Record<ActionName, string>, map: (value: string, name: string) => string) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)])) as typeof record
 
 /** Documents that describe the actions. A commit refers to one by its CID, so their bytes must never change. */
-export const actionDocuments = mapActions((name, description) => JSON.stringify({ name, description }, null, 2))
+export const actionDocuments = mapValues(actionDescriptions, (description, name) =>
+  JSON.stringify({ name, description }, null, 2),
+)
 
 /** Returns the CIDs of the documents that describe the actions. */
 export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>) =>
-  mapActions((name) => identify(Buffer.from(actionDocuments[name])).cid)
+  mapValues(actionDocuments, (document) => identify(Buffer.from(document)).cid)
 
 /** Returns the result of an action: the URL of the asset. */
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
 
-/** Commit data, with keys in the order of the public layout. */
-export interface CommitData {
-  assetTreeCid: string
-  /** 64 lowercase hex digits. */
-  assetTreeSha256: string
-  /** EIP-191 signature of `assetTreeSha256` as text. Null until the tree is signed. */
-  assetTreeSignature: string | null
-  author: string
-  /** Address of the user who made the commit and signed the tree. */
-  committer: string
-  provider: string
-  /** Time of the commit, in Unix seconds. */
-  timestampCreated: number
-  /** CID of the document that describes the action. */
-  action: string
-  actionResult: string
-  actionName: ActionName
-  abstract: string
-}
-
 /** Facts of an accepted commit before it is signed. */
-export interface CommitFacts {
+interface CommitFacts {
   nid: string
   sequence: number
   treeCid: string
@@ -71,23 +51,26 @@ export interface CommitFacts {
 }
 
 /** Values that are the same for all commits of an installation. */
-export interface CommitDataConfig {
+interface CommitDataConfig {
   provider: string
   /** Public URL without a trailing slash. */
   publicUrl: string
   actionNids: Record<ActionName, string>
 }
 
-export type DescribeCommit = (facts: CommitFacts) => CommitData
+export type DescribeCommit = ReturnType<typeof createDescribeCommit>
+export type CommitData = ReturnType<DescribeCommit>
 
 /** Returns a function that creates commit data in the public layout (docs/reference/chain-format.md). */
 export const createDescribeCommit =
-  ({ provider, publicUrl, actionNids }: CommitDataConfig): DescribeCommit =>
-  (facts) => {
+  ({ provider, publicUrl, actionNids }: CommitDataConfig) =>
+  (facts: CommitFacts) => {
     const actionName = actionNameOf(facts.sequence)
+    // The order of the keys is part of the layout.
     return {
       assetTreeCid: facts.treeCid,
       assetTreeSha256: facts.treeSha256,
+      /** EIP-191 signature of `assetTreeSha256` as text. Null until the tree is signed. */
       assetTreeSignature: facts.treeSignature,
       author: facts.creatorAddress,
       committer: facts.committerAddress,
@@ -113,7 +96,7 @@ interface HistoryPage {
   search?: Search
 }
 
-/** Reads a page of a history. Throws VALIDATION_FAILED. */
+/** Throws VALIDATION_FAILED. */
 export async function readHistory(
   { database, cutsPages }: Use<'database' | 'cutsPages'>,
   assetId: string,
@@ -121,24 +104,20 @@ export async function readHistory(
   query: CommitQuery,
 ): Promise<Commit[]> {
   const found = withMessage(search)
-  // Sequences have no gaps. So without a search, the offset of the oldest commits is a sequence, which is faster to
-  // read.
+  // Sequences have no gaps, so an offset from the oldest commit is a sequence, which is faster to read.
   const isSequence = !isNewestFirst && !found.AND
-  const first = isSequence ? (after ?? 0) + (offset ?? 0) : (after ?? 0)
+  const oldestFirst = { gt: (after ?? 0) + ((isSequence && offset) || 0) }
+  const newestFirst = typeof after === 'number' ? { lt: after } : {}
   return readClientOf(database, cutsPages).commit.findMany({
     ...query,
-    where: {
-      assetId,
-      sequence: isNewestFirst ? (typeof after === 'number' ? { lt: after } : {}) : { gt: first },
-      ...found,
-    },
+    where: { assetId, sequence: isNewestFirst ? newestFirst : oldestFirst, ...found },
     orderBy: { sequence: isNewestFirst ? 'desc' : 'asc' },
     take: limit,
     ...(offset && !isSequence && { skip: offset }),
   })
 }
 
-/** Counts the commits that match a search. Throws VALIDATION_FAILED. */
+/** Throws VALIDATION_FAILED. */
 export const countHistory = async ({ database }: Use<'database'>, assetId: string, search: Search): Promise<number> =>
   database.read.commit.count({ where: { assetId, ...withMessage(search) }, take: countLimit(0) })
 
@@ -179,24 +158,23 @@ function readVersion(given: string, name: string): { commit: string } | { time: 
 }
 
 const findHead = statement(
-  'version_head',
+  'version_find_head',
   { parameters: { asset: uuid }, columns: { sequence: int } },
   'select head_sequence as sequence from assets where id = $asset',
 )
 
 const findCommitById = statement(
-  'version_place',
+  'version_find_commit',
   { parameters: { asset: uuid, commit: uuid }, columns: { sequence: int } },
   'select sequence from commits where id = $commit and asset_id = $asset',
 )
 
 /**
- * Finds the sequence of the newest commit at a given time. Returns 0 if the asset was registered later. The first
- * commit counts from the time of the upload. The statement uses binary search, because sequences have no gaps and
- * commit times increase with them.
+ * Finds the sequence of the newest commit at a given time. Returns 0 if the asset was registered later. The first commit
+ * counts from the time of the upload. The search is binary: sequences have no gaps, and commit times increase.
  */
 const findCommitAt = statement(
-  'version_place_at',
+  'version_find_at',
   { parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
   `with recursive search as (
      select case when uploaded_at <= $time then 1 else 0 end as low, head_sequence as high from assets where id = $asset
@@ -216,9 +194,8 @@ const findTrees = statement(
 )
 
 /**
- * Returns the sequence of the given version, or of the newest commit. `asset`: UUID of an asset that the caller may
- * see. `name`: argument name for errors. Throws VALIDATION_FAILED, and NOT_FOUND if the version does not exist or
- * belongs to another asset.
+ * Returns the sequence of the given version, or of the newest commit. `name`: argument name for errors. Throws
+ * VALIDATION_FAILED, and NOT_FOUND if the version does not exist or belongs to another asset.
  */
 export async function findVersion(
   { database }: Use<'database'>,
@@ -237,7 +214,7 @@ export async function findVersion(
   return found.sequence
 }
 
-/** Compares two versions, given by their sequences. Throws NOT_FOUND. */
+/** Compares two versions by their sequences. Throws NOT_FOUND. */
 export async function compareVersions(context: Use<'database'>, asset: string, range: { from: number; to: number }) {
   const trees = await readTrees(context, asset, [range.from, range.to])
   const [before, after] = trees.map(({ tree }) => ({ ...emptyMetadata, ...metadataIn(tree) }))
@@ -265,27 +242,25 @@ const treesInput = z.object({
     .max(MAX_TREES, `Ensure this list has no more than ${MAX_TREES} trees.`),
 })
 
-type Tree = Record<string, unknown>
-
 /** Finds commits by the CIDs of their trees, by their pins and among the newest 1,000 pending commits. */
 const findCommitsOfTrees = statement(
   'trees_find',
   { parameters: { cids: arrayOf(text) }, columns: { id: uuid } },
-  `with place as (
+  `with assets_with_tree as (
      select cid, asset_id from pins where cid = any ($cids) and kind = 'TREE'
      union
      select c.tree_cid, c.asset_id
      from (
        select commit_id from commit_relays where status = 'PENDING' and lane is null order by commit_id desc limit 1000
-     ) fresh join commits c on c.id = fresh.commit_id
+     ) pending_relays join commits c on c.id = pending_relays.commit_id
      where c.tree_cid = any ($cids)
    )
    select distinct on (c.tree_cid, c.asset_id) c.id
-   from place join commits c on c.asset_id = place.asset_id and c.tree_cid = place.cid
+   from assets_with_tree a join commits c on c.asset_id = a.asset_id and c.tree_cid = a.cid
    order by c.tree_cid, c.asset_id, c.sequence`,
 )
 
-/** Reads trees. The texts are null if their total size exceeds `maxBytes`. */
+/** The trees are null if their total size exceeds `maxBytes`. */
 const readTreesOfCommits = statement(
   'trees_read',
   { parameters: { commits: arrayOf(uuid), maxBytes: int }, columns: { cid: text, tree: orNull(text) } },
@@ -297,9 +272,8 @@ const tooLarge = () =>
   new DomainError('VALIDATION_FAILED', 'The trees together are too large: merge fewer of them at once.')
 
 /**
- * Merges trees. Returns the newest value of every top-level key, and the trees in the order of the input. If two trees
- * have the same time, the later one in the input is newer. Throws VALIDATION_FAILED. Throws NOT_FOUND for a tree that
- * the caller may not see.
+ * Returns the newest value of every top-level key, and the trees in the order of the input. If two trees have the same
+ * time, the later one in the input is newer. Throws VALIDATION_FAILED, and NOT_FOUND for a tree that the caller may not see.
  */
 export async function mergeTrees(context: Use<'actor' | 'database'>, input: z.input<typeof treesInput>) {
   assertMay(context.actor, 'asset:read')
@@ -328,7 +302,7 @@ async function readVisibleTrees({ actor, database }: Use<'actor' | 'database'>, 
   return new Map(
     rows.map(({ cid, tree }) => {
       if (tree === null) throw tooLarge()
-      return [cid, { tree: JSON.parse(tree) as Tree, size: Buffer.byteLength(tree) }]
+      return [cid, { tree: JSON.parse(tree) as Record<string, unknown>, size: Buffer.byteLength(tree) }]
     }),
   )
 }

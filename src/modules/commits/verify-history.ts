@@ -17,7 +17,7 @@ import { getAsset } from '../assets/find-asset.ts'
 /** Source name for messages, such as "The node of this installation does not answer." */
 const OWN = 'of this installation'
 
-/** Converts UNAVAILABLE to the verifier's error for a source that does not respond. */
+/** Replaces UNAVAILABLE with the error of the verifier for a source that does not respond. */
 async function asSource<T>(name: string, response: Promise<T>): Promise<T> {
   const { SourceError } = await import('../../../packages/verify/src/source-error.ts')
   return response.catch((cause: unknown) => {
@@ -25,7 +25,6 @@ async function asSource<T>(name: string, response: Promise<T>): Promise<T> {
   })
 }
 
-/** Returns the node of the installation as a source. */
 export const nodeOf = (rpc: Rpc): ChainNode => ({
   name: OWN,
   async ask(questions) {
@@ -48,7 +47,6 @@ export const filesOf = (
   },
 })
 
-/** Resolves to undefined if `reading` rejects with NOT_FOUND. */
 const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> => reading.catch(undefinedIf(isNotFound))
 
 interface HistoryParts {
@@ -73,10 +71,11 @@ export async function findRegistry(registry: Registry): Promise<string | undefin
 
 /** Creates a reader for histories in this installation's registry. Large modules are loaded on first use. */
 export function createOwnHistories({ registry, contentStore, recorders }: HistoryParts): Histories {
-  const sources = async () => {
+  const node = nodeOf(registry.rpc)
+  const addressOf = async () => {
     const address = await findRegistry(registry)
     if (!address) throw notYet()
-    return { node: nodeOf(registry.rpc), address }
+    return address
   }
   return {
     async place() {
@@ -84,13 +83,13 @@ export function createOwnHistories({ registry, contentStore, recorders }: Histor
       return found && { chainId: found.chainId, registry: found.address }
     },
     async verify(nid, readTree) {
-      const { node, address } = await sources()
+      const address = await addressOf()
       const { verifyOnline } = await import('../../../packages/verify/src/verify.ts')
       const files = filesOf(contentStore, readTree)
       return verifyOnline({ nid, nodes: [node], registry: address, files, recorders: await recorders() })
     },
     async *prove(nid, readTree) {
-      const { node, address } = await sources()
+      const address = await addressOf()
       const { writeProof } = await import('../../../packages/verify/src/write-proof.ts')
       try {
         yield* writeProof({ nid, node, registry: address, readTree })
@@ -105,22 +104,19 @@ export function createOwnHistories({ registry, contentStore, recorders }: Histor
 
 const notYet = () => new DomainError('CONFLICT', 'The chain has no commit of this asset yet. Try again later.')
 
-/** Maximum length of a history that a caller can verify, in commits. */
+/** Maximum length of a history that a caller can verify. */
 const MAX_COMMITS = 1_000
 
 type HistoryContext = Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>
 
 /** Verifies the history of an asset. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
 export async function verifyHistory(context: HistoryContext, id: string): Promise<Verification> {
-  const { actor, database, semaphores } = context
   const asset = await findShortHistory(context, id)
-  return semaphores.verifications(
-    async () => {
-      const verification = await chainOf(context).verify(asset.nid, treeReader(context, asset.nid))
-      return compareWithDatabase(verification, await readRecords(database, asset.id))
-    },
-    { keys: rateLimitKeys(actor) },
-  )
+  const verify = async () => {
+    const verification = await chainOf(context).verify(asset.nid, treeReader(context, asset.nid))
+    return compareWithDatabase(verification, await readRecords(context.database, asset.id))
+  }
+  return context.semaphores.verifications(verify, { keys: rateLimitKeys(context.actor) })
 }
 
 /** Calls `send` with a proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT before that call. */
@@ -130,18 +126,16 @@ export async function proveHistory(
   send: (nid: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
   const { nid } = await findShortHistory(context, id)
-  await context.semaphores.proofs(
-    async () => {
-      const bytes = chainOf(context).prove(nid, treeReader(context, nid))
-      const first = await bytes.next()
-      const all = async function* () {
-        if (!first.done) yield first.value
-        yield* bytes
-      }
-      await send(nid, all())
-    },
-    { keys: rateLimitKeys(context.actor) },
-  )
+  const prove = async () => {
+    const bytes = chainOf(context).prove(nid, treeReader(context, nid))
+    const first = await bytes.next()
+    const all = async function* () {
+      if (!first.done) yield first.value
+      yield* bytes
+    }
+    await send(nid, all())
+  }
+  await context.semaphores.proofs(prove, { keys: rateLimitKeys(context.actor) })
 }
 
 function chainOf({ histories }: Use<'histories'>): Histories {
@@ -189,11 +183,13 @@ type RecordedCommit = Awaited<ReturnType<typeof readRecords>>[number]
 const onChain = new Set(['INCLUDED', 'FINAL'])
 
 /**
- * Adds the comparison with the database for the current registration of the file: a check `record` per commit, and one
- * for all commits. Records are matched by position, so the comparison is skipped if commits are missing on the chain.
+ * Adds the check `record` to each commit of the current registration, and to the verification. Records are matched by
+ * position, so the comparison is skipped if commits are missing on the chain.
  */
 function compareWithDatabase(verification: Verification, records: readonly RecordedCommit[]): Verification {
-  if (verification.missing.length) return { ...verification, record: notCompared }
+  if (verification.missing.length) {
+    return { ...verification, record: { result: 'unknown', finding: 'Not all commits of the chain could be read.' } }
+  }
   const life = verification.commits.at(-1)?.life
   const expected = records.filter(({ relay }) => relay?.status !== 'FAILED')
   let position = 0
@@ -211,8 +207,6 @@ function compareWithDatabase(verification: Verification, records: readonly Recor
   const isWrong = [record, ...checks].some(({ result }) => result === 'wrong')
   return { ...verification, commits, record, ...(isWrong && { verdict: 'broken', agrees: false }) }
 }
-
-const notCompared: Finding = { result: 'unknown', finding: 'Not all commits of the chain could be read.' }
 
 function compareRecord(
   { commitData, transactionHash, blockNumber }: VerifiedCommit,

@@ -4,4 +4,4 @@ export { readManifest } from './read-manifest.ts'
 export { hasSignedCopy } from './signed-copies.ts'
 
 /** Loads the REST routes. */
-export const loadApi = () => import('./content-credentials.api.ts')
+export const loadApi = () => import('./content-credentials.rest.ts')

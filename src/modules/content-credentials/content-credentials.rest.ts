@@ -35,7 +35,7 @@ const answer = objectOf('AssetContentCredentials', 'The manifest in a registered
     .describe('Null if the file has no manifest, or if the manifest has not been read yet.'),
 })
 
-export const contentCredentialsRoutes = [
+export const routes = [
   defineRoute({
     ...get('assets/:nid/content-credentials', 'getContentCredentials', 'Assets'),
     summary: 'Read the manifest in a file',
@@ -73,14 +73,10 @@ const c2paDescription: DirectDescription = {
   params: nidParam,
 }
 
-const signedFileRecord = z
-  .object({
-    url: url.describe(
-      'Where the file can be downloaded. For a file that only you may read, the URL works for at least an hour.',
-    ),
-    cid: z.string().describe('CID of the file.'),
-  })
-  .meta({ id: 'FileWithContentCredentials', description: 'The address of a file with Content Credentials.' })
+const signedFileRecord = objectOf('FileWithContentCredentials', 'The address of a file with Content Credentials.', {
+  url: url.describe('Download URL. For a file that only you may read, the URL works for at least an hour.'),
+  cid: z.string().describe('CID of the file.'),
+})
 
 const signDescription: DirectDescription = {
   operationId: 'createFileWithContentCredentials',
@@ -94,8 +90,7 @@ const signDescription: DirectDescription = {
   answers: { 200: { description: 'The URL and the CID.', mediaType: 'application/json', schema: signedFileRecord } },
 }
 
-/** Creates the routes that return a file with a manifest, and its URL. */
-export const createSignedFileRoutes = (parts: FileParts): DirectRoute[] => [
+export const createDirectRoutes = (parts: FileParts): DirectRoute[] => [
   {
     method: 'GET',
     path: '/api/v3/assets/:nid/c2pa',

@@ -20,8 +20,6 @@ const { readCertificates, readSigningIdentity } = signing
 
 /** Timeouts for writing and reading a file, in milliseconds. Jobs have 20 seconds. */
 const [WRITE_TIMEOUT_MS, READ_TIMEOUT_MS] = [30_000, 15_000]
-/** Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. */
-const [MAX_WRITES, MAX_READS] = [2, 1]
 /** Time without requests to a time stamp authority after an error, in milliseconds. */
 const AUTHORITY_PAUSE_MS = 600_000
 /** Maximum size of a report, and of a file with its manifest, in bytes. Larger reports are not legitimate. */
@@ -36,7 +34,7 @@ interface SignerConfig {
   mayBeDevelopment: boolean
 }
 
-/** Reads a configured file. Throws an Error that names the variable. */
+/** Throws an Error that names the variable. */
 function readNamedFile(variable: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -63,7 +61,7 @@ export function findSigningIdentity({ key, certificates, mayBeDevelopment }: Sig
   }
 }
 
-/** Returns the signing identity like `findSigningIdentity`. Creates the development identity if it does not exist. */
+/** Returns the result of `findSigningIdentity`. Creates the development identity if it does not exist. */
 export function openSigningIdentity(config: SignerConfig, dir: string) {
   if (config.certificates === undefined && config.mayBeDevelopment) {
     readOrCreate(developmentFile(dir), () => Object.values(signing.makeDevelopmentChain(new Date())).join(''))
@@ -71,8 +69,8 @@ export function openSigningIdentity(config: SignerConfig, dir: string) {
   return findSigningIdentity(config, dir)
 }
 
-/** Returns the trust list for checking other signers, and its name. Throws an Error if it contains no certificates. */
-export function readTrustList(path: string): { pem: string; name: string } {
+/** Throws an Error if the trust list contains no certificates. */
+function readTrustList(path: string): { pem: string; name: string } {
   const pem = readNamedFile('C2PA_TRUST_LIST', path)
   const { length } = readCertificates(pem)
   if (length === 0) throw new Error('The file in C2PA_TRUST_LIST contains no PEM certificate.')
@@ -104,11 +102,12 @@ export function createContentCredentials(options: Options): ContentCredentials {
   const { dir, config, timeoutMs = WRITE_TIMEOUT_MS, log } = options
   const { timestampUrl } = config
   const queue = { name: NAME, queue: 20, maxWait: 60_000, reject: () => unavailable(NAME) }
-  const writing = createSemaphore({ ...queue, slots: MAX_WRITES })
-  const reading = createSemaphore({ ...queue, slots: MAX_READS })
+  // Each process uses a core and several hundred megabytes.
+  const writing = createSemaphore({ ...queue, slots: 2 })
+  const reading = createSemaphore({ ...queue, slots: 1 })
   const stampBytes = timestampUrl === undefined ? 0 : signing.STAMP_BYTES
   let opened: { identity: signing.SigningIdentity | undefined } | undefined
-  /** Returns the signing identity. Throws UNAVAILABLE if its certificate has expired. */
+  /** Throws UNAVAILABLE if the certificate has expired. */
   const currentIdentity = () => {
     opened ??= { identity: openSigningIdentity(config, dir) }
     const { identity } = opened
@@ -119,7 +118,6 @@ export function createContentCredentials(options: Options): ContentCredentials {
   }
   let authorityPausedUntil = 0
   const isPaused = () => performance.now() < authorityPausedUntil
-  /** Requests a time stamp token. Returns undefined if the authority fails, so there is no time stamp. */
   const stamp = async (bytes: Uint8Array) => {
     if (timestampUrl === undefined || isPaused()) return undefined
     try {
@@ -159,7 +157,7 @@ export function createContentCredentials(options: Options): ContentCredentials {
   }
 }
 
-/** Runs a generator in a queue. The generator occupies its place until all output is consumed or the consumer stops. */
+/** The generator occupies its place in the queue until all output is consumed or the consumer stops. */
 async function* throughQueue<T>(semaphore: Semaphore, run: () => AsyncGenerator<T>) {
   const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   semaphore(() => {
@@ -175,7 +173,7 @@ async function* throughQueue<T>(semaphore: Semaphore, run: () => AsyncGenerator<
 }
 
 /** Name of the operation in error messages. */
-export const NAME = 'Reading and writing Content Credentials'
+const NAME = 'Reading and writing Content Credentials'
 /** Path of the program: TypeScript in the repository, JavaScript in a built package. */
 const PROGRAM = fileURLToPath(new URL(`manifest-process${extname(import.meta.url)}`, import.meta.url))
 /** The process may only read files. Memory limits stop decompression bombs. */
@@ -189,7 +187,6 @@ const unreadable = (reason: string) => validationFailed({ file: [`The file canno
 interface ManifestRun {
   source: AsyncIterable<Uint8Array>
   order: ManifestOrder
-  /** Signs the claim. Called once if a manifest is written. */
   sign?: (claim: Uint8Array) => Promise<Uint8Array>
   timeoutMs: number
   /** Maximum size of the output, in bytes. */
@@ -197,9 +194,8 @@ interface ManifestRun {
 }
 
 /**
- * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the
- * file cannot be processed, even after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the
- * errors of the source and of `sign`.
+ * Yields the output of the process, or nothing if the file has no manifest. Throws the errors of the source and of `sign`.
+ * Throws VALIDATION_FAILED if the file cannot be processed, even after the first chunks. Throws UNAVAILABLE.
  */
 export async function* runManifestProcess({ source, order, sign, timeoutMs: timeout, maxBytes }: ManifestRun) {
   const options = { name: NAME, program: PROGRAM, flags: FLAGS, hasIpc: true, timeout }

@@ -1,8 +1,7 @@
 /**
- * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from stdin
- * and writes the result to stdout: nothing if the file has no manifest. The separate process keeps crashes, memory use
- * and CPU time away from keys and requests. The process has no private key: it sends a claim to the parent process,
- * which returns the signature.
+ * Reads the manifest of the untrusted file on stdin, or writes a manifest into the file. Writes the result to stdout:
+ * nothing if the file has no manifest. The separate process keeps crashes and memory use away from keys and requests.
+ * The process has no private key. The parent process signs the claim.
  */
 import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
@@ -10,7 +9,6 @@ import { fileURLToPath } from 'node:url'
 import { initSync, WasmBuilder, WasmReader } from '@contentauth/c2pa-wasm'
 import type { ManifestRequest } from '../../files/file-types.ts'
 
-/** Instructions for one file. */
 export interface ManifestOrder {
   /** MIME type of the file, detected from its bytes. */
   format: string
@@ -23,7 +21,7 @@ export interface ManifestOrder {
 /** Exit code for a file that cannot be processed. */
 const UNREADABLE = 2
 
-/** A Blob for the library's synchronous reader, as in a browser's worker. The bytes are already in memory. */
+/** A Blob for the synchronous reader of the library. */
 class HeldBytes extends Blob {
   readonly held: Uint8Array
   constructor(held: Uint8Array) {
@@ -51,12 +49,10 @@ Object.assign(globalThis, { FileReaderSync, fetch })
 /** With both codes, the library ignores the time stamp and does not check the signature. */
 const EXPIRED_WITH_UNTRUSTED_TIME_STAMP = ['signingCredential.expired', 'timeStamp.untrusted']
 
-const settingsOf = ({ trustList }: ManifestOrder, verify: { verify_timestamp_trust?: false } = {}) =>
+const verify = { remote_manifest_fetch: false, ocsp_fetch: false, verify_after_reading: true, verify_after_sign: true }
+const settingsOf = ({ trustList }: ManifestOrder, changes: { verify_timestamp_trust?: false } = {}) =>
   JSON.stringify({
-    verify: {
-      ...{ remote_manifest_fetch: false, ocsp_fetch: false, verify_after_reading: true, verify_after_sign: true },
-      ...verify,
-    },
+    verify: { ...verify, ...changes },
     builder: { thumbnail: { enabled: false } },
     ...(trustList && { trust: { trust_anchors: trustList } }),
   })
@@ -64,9 +60,9 @@ const settingsOf = ({ trustList }: ManifestOrder, verify: { verify_timestamp_tru
 const nextMessage = <Message>() => new Promise<Message>((resolve) => process.once('message', resolve))
 
 async function signatureOf(claim: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const answer = nextMessage<{ signature: string }>()
+  const response = nextMessage<{ signature: string }>()
   process.send!({ claim: Buffer.from(claim).toString('base64') })
-  return new Uint8Array(Buffer.from((await answer).signature, 'base64'))
+  return new Uint8Array(Buffer.from((await response).signature, 'base64'))
 }
 
 /** Returns the report of `c2pa-rs` or the URL of a remote manifest, as JSON, or undefined. */
@@ -85,11 +81,7 @@ async function read(order: ManifestOrder, file: Uint8Array): Promise<string | un
   }
 }
 
-async function write(
-  order: ManifestOrder,
-  writing: NonNullable<ManifestOrder['write']>,
-  file: Uint8Array,
-): Promise<Uint8Array> {
+async function write(order: ManifestOrder, writing: NonNullable<ManifestOrder['write']>, file: Uint8Array) {
   const hasManifest = (await read(order, file)) !== undefined
   const manifest = { ...(hasManifest ? writing.following : writing.first), format: order.format }
   const builder = WasmBuilder.fromJson(JSON.stringify(manifest), settingsOf(order))

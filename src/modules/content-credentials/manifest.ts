@@ -2,23 +2,12 @@
 import type { ManifestDefinition, ManifestRequest } from '../../files/file-types.ts'
 import { type ManifestReport, type ManifestState, reportBounds } from '../assets/content-credentials.graphql.ts'
 
-export interface ManifestFacts {
-  nid: string
-  fileName: string
-  /** JSON text of the newest commit's tree. */
-  tree: string
-  treeCid: string
-  treeSha256: string
-  /** Position of the newest commit, starting at 1. */
-  sequence: number
-  /** Transaction hash, or null until the chain has the commit. */
-  transaction: string | null
-  chainId: string | null
-  registry: string | null
-}
-
-/** Label of Annal's own assertion. */
-const REGISTRATION_LABEL = 'org.annal.registration'
+/** The file, and its newest commit. `transaction` is null until the chain has the commit. */
+export type ManifestFacts = { sequence: number } & Record<
+  'nid' | 'fileName' | 'tree' | 'treeCid' | 'treeSha256',
+  string
+> &
+  Record<'transaction' | 'chainId' | 'registry', string | null>
 
 const SOURCE_TYPES = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
 /** Uses in `miningPreference` for which CAWG 1.1 defines an entry, in the order of the manifest. */
@@ -30,7 +19,7 @@ type Tree = Record<string, unknown>
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 
-/** Returns the URL of an IPTC digital source type, given by name or URL. Returns undefined for other values. */
+/** Returns the URL of an IPTC digital source type, given by name or URL. */
 function sourceTypeOf({ digitalSourceType }: Tree): string | undefined {
   const text = textOf(digitalSourceType)?.replace(/^https:/, 'http:')
   if (text?.startsWith(SOURCE_TYPES)) return text
@@ -67,7 +56,7 @@ function metadataOf(tree: Tree, sourceType: string | undefined): Tree {
   }
 }
 
-/** Returns the assertion from which readers without support for CAWG metadata show the creator. */
+/** Readers without support for CAWG metadata show the creator from this assertion. */
 function creativeWorkOf(tree: Tree) {
   const person = { '@type': 'Person', name: textOf(tree.assetCreator) ?? '' }
   const identifier = textOf(tree.creatorWallet)
@@ -80,7 +69,7 @@ const registrationOf = ({ nid, treeCid, treeSha256, sequence, transaction, chain
   ...(transaction && { transaction, chainId, registry }),
 })
 
-/** Returns the manifest to write into a file. `version` is the version of this program. */
+/** `version`: the version of this program. */
 export function manifestOf(facts: ManifestFacts, version: string): Omit<ManifestRequest, 'format'> {
   const tree = JSON.parse(facts.tree) as Tree
   const sourceType = sourceTypeOf(tree)
@@ -90,7 +79,7 @@ export function manifestOf(facts: ManifestFacts, version: string): Omit<Manifest
     title: textOf(tree.headline) ?? facts.fileName,
     assertions: [
       { label: 'c2pa.actions.v2', data: { actions }, created: true },
-      { label: REGISTRATION_LABEL, data: registrationOf(facts), created: true },
+      { label: 'org.annal.registration', data: registrationOf(facts), created: true },
       { label: 'cawg.metadata', data: metadataOf(tree, sourceType), kind: 'Json' },
       { label: 'stds.schema-org.CreativeWork', data: creativeWorkOf(tree), kind: 'Json' },
       ...(consent ? [{ label: 'cawg.training-mining', data: consent }] : []),
@@ -131,7 +120,6 @@ const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Tree)
   return text(name) === null ? text(old) : text([name, version].filter((part) => typeof part === 'string').join(' '))
 }
 
-/** Returns the report of a file that contains only the URL of its manifest. */
 const remote = (url: string, checkedAt: Date): ManifestReport => ({
   ...emptyReport('REMOTE', checkedAt),
   notChecked: ['remote manifest, not fetched'],
@@ -162,24 +150,12 @@ function validationState(reported: unknown, results: Tree): unknown {
   return isTrusted ? 'Trusted' : 'Valid'
 }
 
-const stateOf = (state: unknown, isJudged: boolean): ManifestState => {
-  // The library may trust certificates that the operator did not configure.
-  if (state === 'Trusted') return isJudged ? 'TRUSTED' : 'VALID'
-  return state === 'Valid' ? 'VALID' : 'INVALID'
-}
-
 /** Summarizes the JSON report of the manifest process. Throws a SyntaxError or RangeError for invalid JSON. */
 export function reportOf(report: string, trustList: string | null, checkedAt: Date): ManifestReport {
-  const {
-    active_manifest: active,
-    manifests,
-    validation_state: reported,
-    validation_results: validation,
-    remote_manifest_url: url,
-    is_time_stamp_unchecked: isTimeStampUnchecked,
-  } = object(JSON.parse(report))
+  const given = object(JSON.parse(report))
+  const { active_manifest: active, remote_manifest_url: url } = given
   if (typeof url === 'string') return remote(url, checkedAt)
-  const all = object(manifests)
+  const all = object(given.manifests)
   const manifest = object(typeof active === 'string' && Object.hasOwn(all, active) ? all[active] : undefined)
   const assertions = list(manifest.assertions).map(object)
   const of = (label: RegExp) =>
@@ -188,16 +164,18 @@ export function reportOf(report: string, trustList: string | null, checkedAt: Da
   const mining = of(/training-mining/).flatMap((data) => Object.entries(object(data.entries)))
   const creators = of(/CreativeWork|metadata/).flatMap(({ author, 'dc:creator': creator }) => [
     ...list(author).map((each) => object(each).name),
-    ...list(creator),
-    creator,
+    ...(Array.isArray(creator) ? creator : [creator]),
   ])
   const signature = object(manifest.signature_info)
-  const results = object(validation)
+  const results = object(given.validation_results)
   const { failure, informational } = object(results.activeManifest)
   const hasUncheckedIdentity = [failure, informational].flatMap(codesOf).some((code) => UNCHECKED_IDENTITY.has(code))
-  const hasUncheckedTimeStamp = isTimeStampUnchecked === true
+  const hasUncheckedTimeStamp = given.is_time_stamp_unchecked === true
+  // The library may trust certificates that the operator did not configure.
+  const canTrust = trustList !== null && !hasUncheckedTimeStamp
+  const state = validationState(given.validation_state, results)
   return {
-    state: stateOf(validationState(reported, results), trustList !== null && !hasUncheckedTimeStamp),
+    state: state === 'Trusted' && canTrust ? 'TRUSTED' : state === 'Trusted' || state === 'Valid' ? 'VALID' : 'INVALID',
     ...{ trustList, generator: generatorOf(manifest), title: text(manifest.title) },
     ...{ signer: text(signature.common_name), issuer: text(signature.issuer), signedAt: text(signature.time) },
     actions: texts(actions.map(({ action }) => action)),

@@ -9,13 +9,10 @@ import { reportOf, unreadable } from './manifest.ts'
 
 /** Maximum file size, in bytes. Larger files take too much time and memory. */
 const MAX_BYTES = 50_000_000
-/**
- * Byte sequences in files with a manifest: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property of a remote
- * manifest (C2PA 11.5). GIF may split the property, so the start of its XMP block is also a mark.
- */
+/** Type of the JUMBF box of a manifest: C2PA 11.1.4.2. */
 const JUMBF_TYPE = Buffer.from('6332706100110010800000aa00389b71', 'hex')
+/** Bytes in files with a manifest. C2PA 11.5 defines the XMP property. GIF may split the property after its start. */
 const MARKS = [JUMBF_TYPE, Buffer.from('dcterms:provenance'), Buffer.from('XMP DataXMP')]
-/** Length of the longest mark, in bytes. */
 const MARK_BYTES = Math.max(...MARKS.map(({ length }) => length))
 
 const readClock = statement(
@@ -25,7 +22,7 @@ const readClock = statement(
 )
 
 const storeReport = statement(
-  'manifest_keep',
+  'manifest_store_report',
   { parameters: { asset: uuid, report: text } },
   'update assets set content_credentials = $report::jsonb where id = $asset and deleted_at is null',
 )
@@ -58,7 +55,7 @@ async function reportOfFile({ contentCredentials, contentStore, database }: Need
   }
 }
 
-/** Runs a job of the queue `manifest`: stores a summary of the manifest in a file. Throws UNAVAILABLE. */
+/** Throws UNAVAILABLE. */
 export async function readManifest(context: Needs, { assetId }: ManifestJob): Promise<void> {
   const { database } = context
   const select = { nid: true, fileSize: true }

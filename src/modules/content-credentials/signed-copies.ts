@@ -12,7 +12,6 @@ import { signedTypeNames, signedTypeOf } from '../assets/file-types.ts'
 import { storeAndPin } from '../assets/pinned-files.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 
-/** Finds the data of a commit for its manifest. The transaction is null until it is in a block. */
 const findManifestFacts = statement(
   'c2pa_facts',
   {
@@ -32,8 +31,8 @@ const findManifestFacts = statement(
 )
 
 /** Pins a signed copy and unpins others. The lock lets a concurrent statement see this pin. */
-export const keepSigned = statement(
-  'c2pa_keep',
+export const pinSigned = statement(
+  'c2pa_pin',
   { parameters: { asset: uuid, cid: text, version: text }, columns: { id: uuid } },
   `with locked_asset as (
      select id from assets where id = $asset and deleted_at is null for no key update
@@ -58,7 +57,6 @@ const MAX_BYTES = 50_000_000
 const LAYOUT = 1
 /** Time until a rejected file is tried again, in milliseconds. */
 const REJECTED_FOR_MS = 600_000
-const MAX_REJECTIONS = 1_000
 
 type Versioned = ManifestFacts & { commit: string }
 
@@ -73,7 +71,6 @@ const noFormat = `Files of this type cannot have Content Credentials. ${signedTy
 type Needs = Use<'config' | 'contentCredentials' | 'contentStore' | 'database' | 'log' | 'meter'> &
   Use<'semaphores' | 'signedCopies' | 'version'>
 
-/** Returns the version of a signed copy. It depends on the commit, its transaction and the signing method. */
 const versionOf = ({ version }: Use<'version'>, signedBy: string, facts: Versioned) =>
   createHash('sha256').update([LAYOUT, version, signedBy, facts.commit, facts.transaction].join(' ')).digest('hex')
 
@@ -86,8 +83,8 @@ async function createCopy(context: Needs, id: string, format: string, facts: Ver
     async (imported) => {
       // The signing method is known only after signing: the authority may have refused a time stamp.
       const version = versionOf(context, contentCredentials.signedBy()!.at(-1)!, facts)
-      const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
-      if (kept) return imported.cid
+      const [pinned] = await database.query(pinSigned, { asset: id, cid: imported.cid, version })
+      if (pinned) return imported.cid
       await imported.discard()
       throw notFound('Asset')
     },
@@ -105,7 +102,7 @@ async function createOnce({ signedCopies }: Needs, key: string, create: () => Pr
     return await running
   } catch (error) {
     if (error instanceof DomainError && error.code === 'VALIDATION_FAILED') {
-      if (rejections.size >= MAX_REJECTIONS) rejections.clear()
+      if (rejections.size >= 1_000) rejections.clear()
       rejections.set(key, { error, until: performance.now() + REJECTED_FOR_MS })
     }
     throw error
@@ -130,9 +127,8 @@ export async function hasSignedCopy(
 }
 
 /**
- * Returns the signed copy of an asset's file. Readers of the asset and holders of a link to its file (`linkedAsset`)
- * may get it. If the account forbids signed copies for others, only the owner may. Throws NOT_FOUND, UNAVAILABLE, and
- * VALIDATION_FAILED if the file cannot have one.
+ * Returns the signed copy of a file, for readers of the asset and holders of a link to the file (`linkedAsset`). The
+ * account of the owner may forbid copies for others. Throws NOT_FOUND, UNAVAILABLE, VALIDATION_FAILED.
  */
 export async function findSignedCopy(context: Needs & Use<'actor'>, id: string, linkedAsset?: string) {
   const { actor, config, contentCredentials, contentStore, database } = context
@@ -160,7 +156,6 @@ export async function findSignedCopy(context: Needs & Use<'actor'>, id: string, 
   const create = () =>
     context.semaphores.signedCopies(() => createCopy(context, assetId, signed.format, facts), { keys })
   const cid = isCurrent ? c2paCid : await createOnce(context, `${assetId} ${versions[0]}`, create)
-  /** True if anyone may read the copy. */
   const isOpen = publicAccess && asset.owner.allowC2paDownload
   return { cid, assetId, mimeType: signed.type, fileName, publicAccess, isOpen }
 }

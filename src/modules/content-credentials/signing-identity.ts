@@ -35,13 +35,12 @@ const curves = {
   secp384r1: { name: 'es384', cose: -35, hash: 'sha384' },
   secp521r1: { name: 'es512', cose: -36, hash: 'sha512' },
 } as const
-const LEAST_RSA_BITS = 2048
 
 /** Returns the name of a key's signature algorithm in C2PA, its number in COSE, and its hash in node:crypto. */
 function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject) {
   if (asymmetricKeyType === 'ec') return curves[details?.namedCurve as keyof typeof curves] ?? undefined
   if (asymmetricKeyType === 'ed25519') return { name: 'ed25519', cose: -8, hash: null } as const
-  const isRsa = asymmetricKeyType === 'rsa' && (details?.modulusLength ?? 0) >= LEAST_RSA_BITS
+  const isRsa = asymmetricKeyType === 'rsa' && (details?.modulusLength ?? 0) >= 2_048
   return isRsa ? ({ name: 'ps256', cose: -37, hash: 'sha256' } as const) : undefined
 }
 
@@ -54,7 +53,7 @@ function readKey(pem: string): KeyObject {
   }
 }
 
-/** Returns the certificates of a PEM text in their order. Throws an Error if one cannot be read. */
+/** Throws an Error if a certificate cannot be read. */
 export function readCertificates(pem: string): crypto.X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.map((block) => new X509Certificate(block))
@@ -74,7 +73,6 @@ function problemOf(key: KeyObject, certificates: readonly crypto.X509Certificate
   return stray < 0 ? undefined : `Certificate ${stray + 1} in C2PA_CERTIFICATES did not issue the one before it.`
 }
 
-/** A private key with its certificates. */
 export type SigningIdentity = ReturnType<typeof readSigningIdentity>
 
 /** Reads a signing identity. Throws an Error that describes the mismatch. It never contains `keyPem`. */
@@ -110,7 +108,6 @@ const signerExtensions = hex(
   '300c0603551d130101ff04023000300e0603551d0f0101ff04040302078030160603551d250101ff040c300a06082b06010505070304',
 )
 const DAY_MS = 86_400_000
-const VALID_DAYS = 3_650
 
 const nameOf = (commonName: string) => {
   const part = (type: Buffer, text: string) => der(SET, der(SEQUENCE, type, der(UTF8_STRING, Buffer.from(text))))
@@ -118,17 +115,20 @@ const nameOf = (commonName: string) => {
   return der(SEQUENCE, organization, part(COMMON_NAME, commonName))
 }
 /** Returns a UTCTime, which has a two-digit year and is valid until 2049. */
-const timeOf = (date: Date) => {
-  const digits = date.toISOString().replaceAll(/[-:T]|\.\d+/g, '')
-  return der(UTC_TIME, Buffer.from(digits.slice(2)))
-}
+const timeOf = (date: Date) =>
+  der(
+    UTC_TIME,
+    Buffer.from(
+      date
+        .toISOString()
+        .replaceAll(/[-:T]|\.\d+/g, '')
+        .slice(2),
+    ),
+  )
 const publicBytes = (key: KeyObject) => key.export({ type: 'spki', format: 'der' })
 const keyIdOf = (key: KeyObject) => createHash('sha256').update(publicBytes(key)).digest().subarray(0, 20)
 
-interface Subject {
-  name: string
-  key: KeyObject
-}
+type Subject = { name: string; key: KeyObject }
 
 function certify(subject: Subject, issuer: Subject & { privateKey: KeyObject }, extensions: Buffer, now: Date): string {
   const keyIds = [
@@ -142,7 +142,7 @@ function certify(subject: Subject, issuer: Subject & { privateKey: KeyObject }, 
     der(INTEGER, Buffer.of(1), randomBytes(15)),
     ECDSA_WITH_SHA256,
     nameOf(issuer.name),
-    der(SEQUENCE, timeOf(new Date(+now - DAY_MS)), timeOf(new Date(+now + VALID_DAYS * DAY_MS))),
+    der(SEQUENCE, timeOf(new Date(+now - DAY_MS)), timeOf(new Date(+now + 3_650 * DAY_MS))),
     nameOf(subject.name),
     publicBytes(subject.key),
     der(0xa3, der(SEQUENCE, extensions, ...keyIds)),
@@ -170,10 +170,10 @@ const [TAG_COSE_SIGN1, ALGORITHM, X5CHAIN] = [0xd2, 1, 33]
 /** Size of signature, headers and lengths, without certificates and time stamp, in bytes. */
 const FRAME_BYTES = 1_024
 
-/** Requests a time stamp for bytes. Returns its token, or undefined if the authority fails. */
+/** Returns the token of a time stamp, or undefined if the authority fails. */
 type Stamp = (bytes: Uint8Array) => Promise<Uint8Array | undefined>
 
-/** Returns the space to reserve for the signature in the file, in bytes. The signature is padded to this size. */
+/** Returns the size to which the signature is padded, in bytes. */
 export const reservedBytes = ({ chain }: SigningIdentity, stampBytes: number): number =>
   FRAME_BYTES + stampBytes + chain.reduce((sum, { length }) => sum + length, 0)
 
@@ -203,12 +203,8 @@ export async function signClaim(identity: SigningIdentity, claim: Uint8Array, si
 }
 
 const SHA256 = hex('300d06096086480165030402010500')
-const TIMEOUT_MS = 10_000
 /** Maximum size of a time stamp token with its certificates, in bytes. This space is reserved in the file. */
 export const STAMP_BYTES = 16_384
-/** Maximum successful status: granted (0), and granted with changes (1). */
-const GRANTED = 1
-
 /** Requests a time stamp from the authority at `url`. Returns its token. Throws an Error without a token. */
 export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<Uint8Array> {
   const imprint = createHash('sha256').update(bytes).digest()
@@ -217,21 +213,21 @@ export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<
     der(INTEGER, Buffer.of(1)),
     der(SEQUENCE, SHA256, der(OCTET_STRING, imprint)),
     // A nonce, and the request for the certificates of the authority.
-    der(INTEGER, Buffer.of(1), randomBytes(8)),
-    hex('0101ff'),
+    ...[der(INTEGER, Buffer.of(1), randomBytes(8)), hex('0101ff')],
   )
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/timestamp-query' },
     body: new Uint8Array(question),
     redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(10_000),
   })
   if (!response.ok) throw new Error(`The time-stamping authority responded with HTTP status ${response.status}.`)
-  const { content: answer } = readDer(await readAtMost(response.body ?? [], STAMP_BYTES))
-  const status = readDer(answer)
-  const rest = answer.subarray(status.whole.length)
-  if (rest.length === 0 || readDer(status.content).content.readUInt8(0) > GRANTED)
+  const { content: body } = readDer(await readAtMost(response.body ?? [], STAMP_BYTES))
+  const status = readDer(body)
+  const rest = body.subarray(status.whole.length)
+  // The status is 0 (granted) or 1 (granted with changes).
+  if (rest.length === 0 || readDer(status.content).content.readUInt8(0) > 1)
     throw new Error('The time-stamping authority returned no token.')
   const token = readDer(rest).whole
   if (!token.includes(imprint)) throw new Error('The time-stamping authority returned a token for other data.')

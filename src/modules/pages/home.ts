@@ -11,7 +11,7 @@ import type { DirectRoute } from '../../http/rest/define-route.ts'
 import { notFound } from '../../shared/errors.ts'
 import { contentPolicy, layout, noticePage, type PageAnswer } from './page.ts'
 
-export interface HomeParts {
+interface HomeParts {
   /** Base URL of the service for this reader, without a trailing slash. */
   baseUrl: string
   hasDocumentation: boolean
@@ -106,13 +106,13 @@ const mediaTypes: Record<string, string> = {
   '.webp': 'image/webp',
 }
 
-/** Returns the hash sources of the inline scripts of a page. They set the color scheme before the page is shown. */
+/** Inline scripts set the color scheme before the page is shown. */
 const inlineScripts = (page: string) =>
   [...page.matchAll(/<script id="[\w-]+">(.*?)<\/script>/gs)].map(
     ([, script]) => `'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
   )
 
-/** Returns the content security policy of a page. Code samples are colored by style attributes. */
+/** Style attributes color the code samples. */
 const policyOf = (page: string) =>
   [
     "default-src 'self'",
@@ -126,7 +126,7 @@ const policyOf = (page: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** Reads a file of the site. The links of the site omit `.html`. Returns undefined if the file does not exist. */
+/** The links of the site omit `.html`. */
 async function findFile(path: string) {
   for (const name of path === '' ? ['index.html'] : [path, `${path}.html`]) {
     // In a normalized absolute path, `..` cannot leave the root folder.
@@ -157,13 +157,11 @@ const sendFirstPage: DirectRoute['handle'] = async (request) => {
 
 const notBuilt = () =>
   noticePage(404, {
-    language: 'en',
-    title: 'The documentation site is not built',
-    kind: 'bad',
+    ...{ language: 'en', title: 'The documentation site is not built', kind: 'bad' },
     paragraphs: ['Run “npm run docs” in the folder of Annal, then load this page again.'],
   })
 
-/** Creates the routes of the site. `refusal` renders errors as pages. */
+/** `refusal`: renders errors as pages. */
 export function createDocumentationRoutes(refusal: NonNullable<DirectRoute['presentRefusal']>): DirectRoute[] {
   const presentRefusal: typeof refusal = (error, req) =>
     error.code === 'NOT_FOUND' && !hasDocumentation() ? notBuilt() : refusal(error, req)

@@ -7,7 +7,6 @@ import { passwordLength, passwordProblem } from '../accounts/account-input.ts'
 import { findLink, resetPassword, verifyEmail } from '../accounts/mailed-links.ts'
 import { type FormPage, keyedBy, keyField, noticePage, type PageAnswer, type PageRequest, secretPage } from './page.ts'
 
-/** Returns user ID and token from the path of a mailed link. */
 const linkOf = ({ params }: PageRequest) => ({ uid: params.uid!, token: params.token! })
 
 const wordsOf = ({ languages }: PageRequest) => {
@@ -18,11 +17,10 @@ const wordsOf = ({ languages }: PageRequest) => {
 const isRefusedField = (error: DomainError, field: string) =>
   error.code === 'VALIDATION_FAILED' && typeof error.details === 'object' && Object.hasOwn(error.details, field)
 
-/** Returns true if an operation rejected a mailed link, including malformed user IDs and tokens. */
+/** A mailed link may also have a malformed user ID or token. */
 const isDeadLink = (error: DomainError) =>
   error.code === 'INVALID_TOKEN' || isRefusedField(error, 'uid') || isRefusedField(error, 'token')
 
-/** Returns the page for an invalid or expired link, with status 410. */
 function deadLinkPage(request: PageRequest, page: 'reset' | 'verify'): PageAnswer {
   const { language, [page]: words } = wordsOf(request)
   return noticePage(410, { language, title: words.dead, kind: 'bad', paragraphs: [words.deadWhy, words.deadNext] })
@@ -40,14 +38,9 @@ function problemOf(form: URLSearchParams): Problem | undefined {
   return again === password ? undefined : 'different'
 }
 
-interface Field {
-  name: 'new-password' | 'new-password-again'
-  label: string
-  rule?: string
-  wrong: string | undefined
-}
+type FieldName = 'new-password' | 'new-password-again'
 
-function renderField({ name, label, rule, wrong }: Field) {
+function renderField(name: FieldName, label: string, rule: string | undefined, wrong: string | undefined) {
   const descriptions = [...(rule ? [`${name}-rule`] : []), ...(wrong ? [`${name}-problem`] : [])]
   // The password field has no `maxlength`, because that would silently shorten a pasted password.
   return html`<div class="field">
@@ -65,8 +58,8 @@ function passwordForm(language: Language, email: string, problem: Problem | unde
   const { reset: words } = messages[language].pages
   const text = problem && fill(words[problem], { ...passwordLength })
   const wrongField = problem === 'missingAgain' || problem === 'different' ? 'new-password-again' : 'new-password'
-  const field = (name: Field['name'], label: string, rule?: string) =>
-    renderField({ name, label, ...(rule && { rule }), wrong: name === wrongField ? text : undefined })
+  const field = (name: FieldName, label: string, rule?: string) =>
+    renderField(name, label, rule, name === wrongField ? text : undefined)
   // The hidden field tells password managers which account the password belongs to.
   const account = html`<input type="text" name="username" value="${email}" autocomplete="username" readonly hidden>`
   // The error notice gets the focus, so that screen readers read it first. Both password fields are empty again.
@@ -96,7 +89,6 @@ async function showPasswordForm(request: PageRequest, problem?: Problem): Promis
   return link ? passwordForm(wordsOf(request).language, link.email, problem) : deadLinkPage(request, 'reset')
 }
 
-/** Page that shows a password form for a valid mailed link, and sets the new password. */
 export const passwordResetPage: FormPage = {
   path: '/account/password-reset/:uid/:token',
   show: (request) => showPasswordForm(request),
@@ -119,7 +111,7 @@ export const passwordResetPage: FormPage = {
   },
 }
 
-/** Page that asks the user to confirm an email address. Submitting the form verifies the address. */
+/** The form verifies the address, because mail scanners open links. */
 export const emailVerificationPage: FormPage = {
   path: '/account/email-verification/:uid/:token',
   async show(request) {

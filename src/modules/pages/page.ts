@@ -4,7 +4,7 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { Context } from '../../context.ts'
-import { type Messages, messages } from '../../locales/messages.ts'
+import { messages } from '../../locales/messages.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { preferredLanguage } from '../../shared/language.ts'
 
@@ -46,10 +46,8 @@ export interface Pages {
 
 const NAME = 'key'
 
-/** Renders the form field with the idempotency key. */
 export const keyField = () => html`<input type="hidden" name="${NAME}" value="${randomUUID()}">`
 
-/** Returns the idempotency settings with the key of the form. */
 export const keyedBy = (form: URLSearchParams, idempotency: Context['idempotency']): Context['idempotency'] => ({
   ...idempotency,
   key: form.get(NAME) || idempotency.key,
@@ -74,22 +72,15 @@ const reasons: Partial<Record<ErrorCode, Reason>> = {
   UNSUPPORTED_MEDIA_TYPE: 'unread',
 }
 
-/** Returns the reason of an error for the error page. On a page without a mailed link, only the URL can be invalid. */
-const reasonOf = (code: ErrorCode, isMailed: boolean): Reason =>
-  !isMailed && code === 'VALIDATION_FAILED' ? 'missing' : (reasons[code] ?? 'down')
-
-function nextStep(reason: Reason, isMailed: boolean, words: Messages['pages']['refusal']): string {
-  if (isMailed || reason === 'missing') return words[`${reason}Text`]
-  return reason === 'unread' ? words.unreadAgain : words.again
-}
-
-/** Returns the error page. `isMailed`: true if the user opened a mailed link. */
+/** `isMailed`: true if the user opened a mailed link. */
 export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
   const { refusal: words } = messages[language].pages
-  const reason = reasonOf(code, isMailed)
-  const paragraphs = [nextStep(reason, isMailed, words)]
-  return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs })
+  // On a page without a mailed link, only the URL can be invalid.
+  const reason = !isMailed && code === 'VALIDATION_FAILED' ? 'missing' : (reasons[code] ?? 'down')
+  const again = reason === 'unread' ? words.unreadAgain : words.again
+  const text = isMailed || reason === 'missing' ? words[`${reason}Text`] : again
+  return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs: [text] })
 }
 
 /** HTML in which all inserted values are escaped. */
@@ -134,7 +125,6 @@ button { min-height: 3rem; padding: 0.625rem 1.5rem; font: inherit; font-weight:
 @media (max-width: 30rem) { body { margin-top: 1.5rem; } .field { max-width: none; } button { width: 100%; } }
 `
 
-/** Returns the hash source of a style sheet for a content security policy. */
 export const styleSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 const pageStyleSource = styleSource(pageStyle)
 
@@ -157,11 +147,11 @@ ${content}
     // HTML must not contain null characters, even in user input.
     .replaceAll('\0', '\uFFFD')
 
-/** Returns a content security policy that permits only `pageStyle`, and forbids framing and forms to other hosts. */
+/** Returns a content security policy that permits only `pageStyle`. */
 export const contentPolicy = (forms: 'none' | 'self') =>
   `default-src 'none'; style-src ${pageStyleSource}; base-uri 'none'; form-action '${forms}'; frame-ancestors 'none'`
 
-/** Returns a page whose URL contains a secret. It must not be cached, and the URL must not be sent as a referrer. */
+/** The URL of the page contains a secret, so caches and referrers must not get the URL. */
 export const secretPage = (status: number, parts: PageParts): PageAnswer => ({
   status,
   headers: {
@@ -180,15 +170,9 @@ ${parts.content}`,
   }),
 })
 
-interface NoticeParts {
-  language: string
-  title: string
-  /** Kind of the result: `good` if the operation succeeded. */
-  kind: 'good' | 'bad'
-  paragraphs: string[]
-}
+type NoticeParts = { language: string; title: string; kind: 'good' | 'bad'; paragraphs: string[] }
 
-/** Returns a page that reports a result. The page has no form, and its URL contains a secret. */
+/** Returns a page that reports a result. The URL of the page may contain a secret. */
 export const noticePage = (status: number, { language, title, kind, paragraphs }: NoticeParts): PageAnswer =>
   secretPage(status, {
     language,

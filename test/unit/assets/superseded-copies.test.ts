@@ -1,6 +1,6 @@
 /** Concurrent creation of copies with Content Credentials of one file. */
 import { expect, it } from 'vitest'
-import { keepSigned } from '../../../src/modules/content-credentials/signed-copies.ts'
+import { pinSigned } from '../../../src/modules/content-credentials/signed-copies.ts'
 import { waiting } from '../../support/held-rows.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -15,12 +15,12 @@ it('deletes all older signed copies when two processes create copies concurrentl
   const kept = async () =>
     (await app.sql(`select cid from pins where asset_id = $1::uuid and kind = 'C2PA'`, [asset])).map(({ cid }) => cid)
   const { second } = await database.transaction(async (query) => {
-    await query(keepSigned, copy('first'))
-    const second = database.query(keepSigned, copy('second'))
+    await query(pinSigned, copy('first'))
+    const second = database.query(pinSigned, copy('second'))
     await waiting(app, 1)
     return { second }
   })
   expect(await second).toHaveLength(1)
-  await database.query(keepSigned, copy('third'))
+  await database.query(pinSigned, copy('third'))
   expect(await kept()).toEqual(['third'])
 })

@@ -7,6 +7,7 @@ import { preferredLanguage } from '../../../shared/language.ts'
 import { assetPagePath, readerByLink } from '../../assets/asset-links.ts'
 import { type ChangeKey, customField } from '../../assets/metadata.ts'
 import { verifyHistory } from '../../commits/verify-history.ts'
+import type { Run } from '../page.ts'
 import {
   type FormPage,
   type Html,
@@ -14,13 +15,12 @@ import {
   noticePage,
   type PageAnswer,
   type PageRequest,
-  type Run,
   refusalPage,
 } from '../page.ts'
+import type { Checked, ShownAsset, ShownCommit, Speech } from './read.ts'
 import {
   assetPolicy,
   assetStyle,
-  type Checked,
   clip,
   facts,
   head,
@@ -28,9 +28,6 @@ import {
   moment,
   momentText,
   readAsset,
-  type ShownAsset,
-  type ShownCommit,
-  type Speech,
   titleOf,
   valueText,
 } from './read.ts'
@@ -42,13 +39,13 @@ const signs: Record<Result, string> = { right: '✓', wrong: '✗', unknown: '?'
 const tones: Record<Result, string> = { right: 'good', wrong: 'bad', unknown: '' }
 const verdictTones = { holds: 'good', broken: 'bad', unsettled: '', unknown: '' } as const
 
-/** Renders the result of a check as a symbol and a word, followed by the finding in English. */
+/** The finding is in English. */
 function mark({ result, finding }: Finding, { words }: Speech): Html {
   const name = { right: words.check.right, wrong: words.check.wrong, unknown: words.check.open }[result]
   return html`<span class="mark ${tones[result]}"><span aria-hidden="true">${signs[result]}</span> ${name}</span>${finding === undefined ? '' : html` <span lang="en">${finding}</span>`}`
 }
 
-export function marksOf({ commits }: Checked, { treeCid, transactionHash }: ShownCommit, speech: Speech): Html {
+function marksOf({ commits }: Checked, { treeCid, transactionHash }: ShownCommit, speech: Speech): Html {
   const found = commits.findLast(
     (commit) => commit.commitData?.assetTreeCid === treeCid && commit.transactionHash === transactionHash,
   )
@@ -63,15 +60,15 @@ function result(checked: Checked, speech: Speech): Html {
   const { language, words } = speech
   const { verdict, asOf, chainId, registry, foreign, foreignRecorders } = checked
   const line = (name: string, finding: Finding | null | undefined) =>
-    finding && ([name, mark(finding, speech)] as const)
+    finding ? ([name, mark(finding, speech)] as const) : undefined
   return html`<div class="notice ${verdictTones[verdict]}" role="status"><p><strong>${words.check[verdict]}</strong></p>
 <p>${words.check[`${verdict}Text`]}</p></div>
 ${facts(
-  line(words.check.complete, checked.complete) || undefined,
-  line(words.check.file, checked.file) || undefined,
-  line(words.check.settled, checked.settled) || undefined,
-  checked.recorder.result !== 'right' && [words.check.recorder, mark(checked.recorder, speech)],
-  line(words.check.record, checked.record) || undefined,
+  line(words.check.complete, checked.complete),
+  line(words.check.file, checked.file),
+  line(words.check.settled, checked.settled),
+  checked.recorder.result !== 'right' && line(words.check.recorder, checked.recorder),
+  line(words.check.record, checked.record),
   [
     words.check.registry,
     html`<code>${registry}</code>, ${chainId === null ? words.check.open : fill(words.check.chain, { chain: chainId })}`,
@@ -87,10 +84,10 @@ function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
 }
 
 /** Result of verifying an asset's history, or the reason why the verification did not run. */
-export type CheckOutcome = { checked: Checked } | { refused: 'busy' | 'tooLong' | 'notYet' }
+type CheckOutcome = { checked: Checked } | { refused: 'busy' | 'tooLong' | 'notYet' }
 
-/** Renders the verification form and its result. Verifying needs a click, because it sends a node request per block. */
-export function check(outcome: CheckOutcome | undefined, { words, ...speech }: Speech): Html {
+/** Verifying needs a click, because it sends a node request per block. */
+function check(outcome: CheckOutcome | undefined, { words, ...speech }: Speech): Html {
   const refused = outcome && 'refused' in outcome ? outcome.refused : undefined
   return html`<section aria-labelledby="check"><h2 id="check">${words.check.title}</h2>
 ${refused === undefined ? '' : html`<div class="notice" role="status"><p><strong>${words.check.busy}</strong></p><p>${refused === 'busy' ? words.check.busyText : words.check[refused]}</p></div>`}
@@ -99,14 +96,16 @@ ${outcome && 'checked' in outcome ? result(outcome.checked, { words, ...speech }
 </section>`
 }
 
-export type Place = { chainId: number; registry: string } | undefined
+interface ProofParts {
+  /** Null if there is no proof yet. */
+  proofUrl: string | null
+  place: { chainId: number; registry: string } | undefined
+  baseUrl: string
+}
 
-/** Renders the link to the proof, and commands that verify the proof. `proofUrl`: null if there is no proof yet. */
-export function yourself(
-  { nid, publicAccess }: ShownAsset,
-  { proofUrl, place, baseUrl }: { proofUrl: string | null; place: Place; baseUrl: string },
-  { words: { yourself: words } }: Speech,
-): Html {
+/** Renders the link to the proof, and commands that verify the proof. */
+function yourself({ nid, publicAccess }: ShownAsset, parts: ProofParts, { words: { yourself: words } }: Speech): Html {
+  const { proofUrl, place, baseUrl } = parts
   const node = place ? fill(words.node, { chain: place.chainId }) : words.anyNode
   const registry = place ? place.registry : html`&lt;${words.address}&gt;`
   const byProof =
@@ -124,16 +123,16 @@ ${publicAccess && byNode}
 </section>`
 }
 
-/** Returns custom fields as a map. A plain object would also have inherited keys such as `constructor`. */
+/** A plain object would also have inherited keys such as `constructor`. */
 const customIn = (value: unknown) =>
   new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : [])
 
-/** Maximum number of changes shown per commit. A commit may contain a thousand, and a page has fifty commits. */
+/** Maximum number of changes shown per commit. A commit may contain a thousand. */
 const MOST_CHANGES = 50
 
 type Change = [name: string, before: unknown, after: unknown]
 
-/** Returns the changes of a commit with their labels. The first commit has no previous values. */
+/** The first commit has no previous values. */
 function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Change[] {
   // The type ensures that every metadata field has a label.
   const labels: Record<ChangeKey, string> = words.fields
@@ -147,7 +146,7 @@ function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Chang
   })
 }
 
-/** Renders the old and the new value of a field. Readers can distinguish them without colours and by screen reader. */
+/** Readers can distinguish the old and the new value without colours and by screen reader. */
 function change([field, before, after]: Change, speech: Speech): Html {
   const { words } = speech
   const name = clip(field)
@@ -157,8 +156,7 @@ function change([field, before, after]: Change, speech: Speech): Html {
   return html`<dt>${name}</dt><dd><span class="hidden">${words.before} </span><del>${old}</del> <span aria-hidden="true">→</span> <span class="hidden">${words.after} </span>${shown}</dd>`
 }
 
-/** Renders a transaction hash, as a link if an explorer is configured. */
-export const transaction = (hash: string, explorerUrl: string | null): Html =>
+const transaction = (hash: string, explorerUrl: string | null): Html =>
   explorerUrl === null ? html`<code>${hash}</code>` : html`<a href="${explorerUrl}"><code>${hash}</code></a>`
 
 function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech): Html {
@@ -182,7 +180,7 @@ ${checked ? marksOf(checked, shown, speech) : ''}
 }
 
 /** Renders one page of the history, newest first. `at`: returns the URL of the page, optionally with a cursor. */
-export function timeline(
+function timeline(
   asset: ShownAsset,
   { at, isNewest, checked }: { at: (older?: string) => string; isNewest: boolean; checked: Checked | undefined },
   speech: Speech,
@@ -199,17 +197,14 @@ ${nodes.map((each) => commit(each, checked, speech))}</ol>
 
 const credentialTones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '', REMOTE: '' } as const
 
-/** Renders the claims of the C2PA manifest and whether they are trusted. Empty for a file without a manifest. */
-export function credentials(
-  { contentCredentials: claims }: ShownAsset,
-  { language, words: { credentials: words } }: Speech,
-): Html {
+/** Renders the claims of the C2PA manifest and whether they are trusted. */
+function credentials({ contentCredentials: claims }: ShownAsset, { language, words: all }: Speech): Html {
   if (claims === null) return html``
+  const words = all.credentials
   const { state, trustList, checkedAt, manifestCount } = claims
-  const { signer, issuer, signedAt, generator, creators, actions, digitalSourceType, mining } = claims
-  const { problems, notChecked, remoteManifestUrl } = claims
   const isJudged = state !== 'UNREADABLE' && state !== 'REMOTE'
   const judged = fill(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
+  const unchecked = claims.notChecked.map((part) => words.unchecked[part as keyof typeof words.unchecked] ?? part)
   const list = (name: string, values: readonly (string | null)[]) => {
     const text = values.filter(Boolean).join(', ')
     return text !== '' && ([name, text] as const)
@@ -218,19 +213,16 @@ export function credentials(
 <p>${words.intro}</p>
 <div class="notice ${credentialTones[state]}"><p>${words.states[state]}</p></div>
 ${facts(
-  list(words.signer, [signer, issuer]),
-  list(words.signedAt, [signedAt]),
-  list(words.generator, [generator]),
-  list(words.creators, creators),
-  list(words.actions, actions),
-  list(words.source, [digitalSourceType]),
-  list(words.mining, mining),
-  list(words.problems, problems),
-  list(
-    words.notChecked,
-    notChecked.map((part) => words.unchecked[part as keyof typeof words.unchecked] ?? part),
-  ),
-  list(words.remote, [remoteManifestUrl]),
+  list(words.signer, [claims.signer, claims.issuer]),
+  list(words.signedAt, [claims.signedAt]),
+  list(words.generator, [claims.generator]),
+  list(words.creators, claims.creators),
+  list(words.actions, claims.actions),
+  list(words.source, [claims.digitalSourceType]),
+  list(words.mining, claims.mining),
+  list(words.problems, claims.problems),
+  list(words.notChecked, unchecked),
+  list(words.remote, [claims.remoteManifestUrl]),
   manifestCount > 1 && [words.manifests, String(manifestCount)],
 )}
 ${isJudged && html`<p class="quiet">${judged} ${trustList !== null && html`<span lang="en">${trustList}</span>`}</p>`}
@@ -242,7 +234,7 @@ const speechOf = (languages: string): Speech => {
   return { language, words: messages[language].pages.asset }
 }
 
-/** Returns the headers of an asset's page. Caches must revalidate the page, because the asset may become private. */
+/** Caches must revalidate the page, because the asset may become private. */
 const headersOf = (isPublic: boolean, { language }: Speech, baseUrl: string): Record<string, string> => ({
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': language,
@@ -259,8 +251,8 @@ const refusalCodes: Partial<Record<DomainError['code'], 'busy' | 'tooLong' | 'no
   CONFLICT: 'notYet',
 }
 
-/** Verifies the history of an asset on the chain. Throws only errors that the user cannot fix. */
-async function askTheChain({ params, context }: PageRequest): Promise<CheckOutcome> {
+/** Throws only errors that the user cannot fix. */
+async function verify({ params, context }: PageRequest): Promise<CheckOutcome> {
   try {
     return { checked: await verifyHistory(context, params.nid!) }
   } catch (error) {
@@ -287,7 +279,7 @@ ${facts(
 </section>`
 }
 
-/** Renders the custom fields in their own section, because their names may equal the names of standard fields. */
+/** Custom fields have their own section, because their names may equal the names of standard fields. */
 const described = (asset: ShownAsset, speech: Speech) => {
   const { words } = speech
   const custom = Object.entries(asset.nitCommitCustom)
@@ -306,10 +298,8 @@ async function byLink(request: PageRequest): Promise<PageRequest> {
 }
 
 /** Returns the parameters of the share link, for links to other pages. */
-function linkOf(query: URLSearchParams): Record<string, string> {
-  const parts = ['link', 'signature'].map((name) => [name, query.get(name)])
-  return Object.fromEntries(parts.filter(([, value]) => value !== null))
-}
+const linkOf = (query: URLSearchParams): Record<string, string> =>
+  Object.fromEntries([...query].filter(([name]) => name === 'link' || name === 'signature'))
 
 const addressOf = (path: string, query: Record<string, string>) => {
   const text = new URLSearchParams(query).toString()
@@ -322,7 +312,6 @@ interface AssetPageParts {
   hasSignedCopy?: ((context: Context, nid: string) => Promise<boolean>) | undefined
 }
 
-/** Creates the pages of assets. Their form verifies the history on the chain. */
 export function createAssetPage({ run, hasSignedCopy }: AssetPageParts): FormPage {
   async function page(request: PageRequest, outcome?: CheckOutcome): Promise<PageAnswer> {
     const { params, query, context, languages } = request
@@ -367,7 +356,7 @@ ${yourself(asset, { proofUrl, place, baseUrl }, speech)}`,
     show: async (request) => page(await byLink(request)),
     async submit(request) {
       const read = await byLink(request)
-      return page(read, await askTheChain(read))
+      return page(read, await verify(read))
     },
     refusal(code, status, languages) {
       if (code !== 'NOT_FOUND') return refusalPage(code, status, languages, false)

@@ -1,44 +1,37 @@
 /** Reads and formats the data of an asset's page. */
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import type { Verification } from '../../../../packages/verify/src/verification.ts'
 import type { Context } from '../../../context.ts'
 import type { Messages } from '../../../locales/messages.ts'
 import type { Language } from '../../../shared/language.ts'
 import { displayOf } from '../../assets/file-types.ts'
-import { type MediaKind, mediaKindOf } from '../../assets/metadata.ts'
+import { mediaKindOf } from '../../assets/metadata.ts'
 import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { type Html, pageStyle, type Run, styleSource } from '../page.ts'
 
 /** Language of the reader, and the texts in that language. */
-export interface Speech {
-  language: Language
-  words: Messages['pages']['asset']
-}
+export type Speech = { language: Language; words: Messages['pages']['asset'] }
 
 const momentStyle = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
-/** Formatters of times by language. They are reused, because creating a formatter takes as long as hundreds of uses. */
+/** Formatters are reused, because creating one takes as long as hundreds of uses. */
 const moments: Record<Language, Intl.DateTimeFormat> = {
   en: new Intl.DateTimeFormat('en', momentStyle),
   'zh-TW': new Intl.DateTimeFormat('zh-TW', momentStyle),
 }
 
-/** Formats a time in UTC. `at`: ISO 8601. */
 export const momentText = (at: string, language: Language): string => `${moments[language].format(new Date(at))} UTC`
 
-/** Renders a time in UTC as a `time` element. `at`: ISO 8601. */
+/** `at`: ISO 8601. */
 export const moment = (at: string, language: Language): Html =>
   html`<time datetime="${at}">${momentText(at, language)}</time>`
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
-/** Formats a file size with a suitable unit. `bytes`: the size as a decimal string. */
-export function sizeText(bytes: string, language: Language): string {
-  let size = Number(bytes)
-  let unit = 0
-  for (; size >= 1_000 && unit < units.length - 1; unit += 1) size /= 1_000
-  const style = { style: 'unit', unit: units[unit]!, unitDisplay: 'short', maximumFractionDigits: 1 } as const
-  return new Intl.NumberFormat(language, style).format(size)
+function sizeText(bytes: string, language: Language): string {
+  const power = Math.min(Math.floor((bytes.length - 1) / 3), units.length - 1)
+  const style = { style: 'unit', unit: units[power]!, unitDisplay: 'short', maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(language, style).format(Number(bytes) / 1_000 ** power)
 }
 
 const MOST_SHOWN = 600
@@ -48,14 +41,13 @@ export const clip = (text: string): string => {
   return characters.length > MOST_SHOWN ? `${characters.slice(0, MOST_SHOWN).join('')}…` : text
 }
 
-/** Formats the value of a metadata field. Returns undefined for an empty value. */
+/** Returns undefined for an empty value. */
 export function valueText(value: unknown, { words }: Speech): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'boolean') return value ? words.yes : words.no
   return clip(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Renders a list of names and values. Skips false and undefined pairs. */
 export const facts = (...pairs: (readonly [string, Html | string] | false | undefined)[]): Html =>
   html`<dl class="facts">${pairs.map((pair) => pair && html`<dt>${pair[0]}</dt><dd>${pair[1]}</dd>`)}</dl>`
 
@@ -89,36 +81,26 @@ export type ShownAsset = NonNullable<AssetPageQuery['asset']>
 export type ShownCommit = ShownAsset['commits']['nodes'][number]
 export type Checked = Verification
 
-const COMMITS_ON_A_PAGE = 50
-
-/** Returns an asset with its newest commits, or with the commits after a cursor. Throws the errors of the operation. */
+/** Returns an asset with its newest commits, or with the commits after a cursor. */
 export async function readAsset(run: Run, id: string, after: string | null, context: Context): Promise<ShownAsset> {
-  const { asset } = await run(AssetPage, { id, first: COMMITS_ON_A_PAGE, after }, context)
-  return asset!
+  return (await run(AssetPage, { id, first: 50, after }, context)).asset!
 }
 
-/** Maximum size of an original image that a page displays when there is no thumbnail, in bytes. */
-const LARGEST_PICTURE = 5_000_000
-
-/** Returns the URL of the image to display, or null if there is none or it is too large. */
-export function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, assetFileSize }: ShownAsset): string | null {
+/** Returns the URL of the image to display. Without a thumbnail, an image of more than 5 MB is not displayed. */
+function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, assetFileSize }: ShownAsset): string | null {
   if (thumbnailUrl !== null) return thumbnailUrl
-  return displayOf(assetFileMimeType) === 'picture' && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
+  return displayOf(assetFileMimeType) === 'picture' && Number(assetFileSize) <= 5_000_000 ? assetFileUrl : null
 }
 
-export const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption || titleOf(asset))
+const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption || titleOf(asset))
 
 const downloadUrl = (url: string) => `${url}${url.includes('?') ? '&' : '?'}download=true`
 
-/** Returns the URL of the file with Content Credentials. It keeps the signature of a private asset's URL. */
-function c2paUrl({ nid, assetFileUrl }: ShownAsset): string {
-  const { origin, pathname, search } = new URL(assetFileUrl)
-  return downloadUrl(
-    `${origin}${pathname.slice(0, pathname.lastIndexOf('/ipfs/'))}/api/v3/assets/${nid}/c2pa/${search}`,
-  )
-}
+/** The URL of the file with Content Credentials keeps the signature of a private asset's URL. */
+const c2paUrl = ({ nid, assetFileUrl }: ShownAsset) =>
+  downloadUrl(assetFileUrl.replace(/\/ipfs\/[^/?]*/, `/api/v3/assets/${nid}/c2pa/`))
 
-/** Renders the picture or the player, and the download links. `hasC2pa`: a C2PA-signed copy exists. */
+/** Renders the picture or the player, and the download links. */
 export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: Speech): Html {
   const { assetFileUrl: url, assetFileMimeType: type, assetFileSize: size } = asset
   const picture = pictureOf(asset)
@@ -184,46 +166,10 @@ pre code { padding: 0; background: none; }
 
 const styles = styleSource(assetStyle)
 
-/** Content security policy of the page. It permits its own styles and media, but no scripts or forms to other hosts. */
 export const assetPolicy = (baseUrl: string): string => {
   const { origin } = new URL(baseUrl)
   return `default-src 'none'; style-src ${styles}; img-src 'self' ${origin}; media-src 'self' ${origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 }
-
-const schemaTypes: Record<MediaKind, string> = {
-  image: 'ImageObject',
-  video: 'VideoObject',
-  audio: 'AudioObject',
-  file: 'MediaObject',
-}
-
-const person = ({ displayName, address }: ShownAsset['creator']) => ({
-  '@type': 'Person',
-  name: displayName,
-  identifier: address,
-})
-
-const structuredData = (asset: ShownAsset, url: string) => ({
-  '@context': 'https://schema.org',
-  '@type': schemaTypes[mediaKindOf(asset.assetFileMimeType)],
-  '@id': url,
-  url,
-  identifier: asset.nid,
-  name: titleOf(asset),
-  ...(asset.caption && { description: asset.caption }),
-  contentUrl: asset.assetFileUrl,
-  ...(asset.thumbnailUrl !== null && { thumbnailUrl: asset.thumbnailUrl }),
-  encodingFormat: asset.assetFileMimeType,
-  contentSize: `${asset.assetFileSize} B`,
-  sha256: asset.proofHash,
-  uploadDate: asset.uploadedAt,
-  dateModified: asset.updatedAt,
-  creator: person(asset.creator),
-  copyrightHolder: person(asset.owner),
-})
-
-/** Returns JSON for an inline script. Escaping `<` prevents it from ending the element. */
-const inScript = (value: unknown) => raw(JSON.stringify(value).replaceAll('<', '\\u003c'))
 
 const property = (name: string, content: string | null) =>
   content === null
@@ -231,13 +177,12 @@ const property = (name: string, content: string | null) =>
     : html`<meta property="${name}" content="${content}">
 `
 
-/** Renders the metadata of a public asset's page. JSON-LD is data, which the content security policy permits. */
+/** Renders the metadata of a public asset's page, for search engines and link previews. */
 export function head(asset: ShownAsset, url: string, { language }: Speech): Html {
   const title = titleOf(asset)
   const picture = pictureOf(asset)
   return html`<link rel="canonical" href="${url}">
 <meta name="description" content="${clip(asset.caption || title)}">
 <meta name="twitter:card" content="${picture === null ? 'summary' : 'summary_large_image'}">
-${property('og:site_name', 'Annal')}${property('og:type', 'website')}${property('og:url', url)}${property('og:title', title)}${property('og:description', clip(asset.caption || title))}${property('og:locale', language.replace('-', '_'))}${property('og:image', picture)}${property('og:image:alt', picture === null ? null : altOf(asset))}<script type="application/ld+json">${inScript(structuredData(asset, url))}</script>
-`
+${property('og:site_name', 'Annal')}${property('og:type', 'website')}${property('og:url', url)}${property('og:title', title)}${property('og:description', clip(asset.caption || title))}${property('og:locale', language.replace('-', '_'))}${property('og:image', picture)}${property('og:image:alt', picture === null ? null : altOf(asset))}`
 }

@@ -10,19 +10,10 @@ import { type Language, preferredLanguage } from '../../../shared/language.ts'
 import { facts, moment, titleOf } from '../asset/read.ts'
 import type { LookupPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import {
-  type FormPage,
-  type Html,
-  layout,
-  type PageAnswer,
-  type PageRequest,
-  pageStyle,
-  type Run,
-  refusalPage,
-  styleSource,
-} from '../page.ts'
+import type { FormPage, Html, PageAnswer, PageRequest, Run } from '../page.ts'
+import { layout, pageStyle, refusalPage, styleSource } from '../page.ts'
 
-export const lookupStyle = `${pageStyle}
+const lookupStyle = `${pageStyle}
 p { margin: 0 0 0.75rem; }
 section { margin-top: 2rem; }
 [hidden] { display: none; }
@@ -44,13 +35,13 @@ h3 { margin: 0 0 0.5rem; }
 const read = (url: URL | string) => readFileSync(url, 'utf8')
 const hasher = createRequire(import.meta.url).resolve('hash-wasm/dist/sha256.umd.min.js')
 
-/** Script of the page, with an incremental SHA-256, which browsers do not provide. */
+/** Browsers do not provide an incremental SHA-256. */
 export const lookupScript = `${read(hasher)};\n{${read(new URL('hash.js', import.meta.url))}}`
 
 const script = `'sha256-${createHash('sha256').update(lookupScript).digest('base64')}' 'wasm-unsafe-eval'`
 
-/** Content security policy of the lookup page. The script cannot send the file. Forms go only to this service. */
-export const lookupPolicy = `default-src 'none'; style-src ${styleSource(lookupStyle)}; script-src ${script}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+/** The script cannot send the file. Forms go only to this service. */
+const lookupPolicy = `default-src 'none'; style-src ${styleSource(lookupStyle)}; script-src ${script}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 const LookupPage = graphql(/* GraphQL */ `
   query LookupPage($sha256: String, $cid: String, $first: Int!, $after: String) {
@@ -68,20 +59,14 @@ const LookupPage = graphql(/* GraphQL */ `
 type Registrations = LookupPageQuery['lookup']
 type Outcome = { registrations: Registrations } | 'wrong' | undefined
 
-interface Speech {
-  language: Language
-  words: Messages['pages']['lookup']
-}
-
-const SHOWN = 20
+type Speech = { language: Language; words: Messages['pages']['lookup'] }
 
 /** Matches a SHA-256 in hexadecimal as a separate word. */
 const HASH = /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi
 
 /**
- * Parses a hash or a CID that a person typed or copied. It may contain spaces, or be a whole line of `sha256sum`,
- * `openssl` or PowerShell. Such a line also contains the file name. A hash at its start takes precedence, otherwise
- * the last one is used.
+ * Parses a hash or a CID that a person typed or copied. The text may be a whole line of `sha256sum`, `openssl` or
+ * PowerShell, with the file name. A hash at the start takes precedence. Otherwise the last hash is used.
  */
 function fileOf(given: string): { sha256: string } | { cid: string } {
   const text = given.replace(/\s/g, '')
@@ -163,20 +148,17 @@ ${form(given, outcome === 'wrong', speech)}
   }
 }
 
-interface Dependencies {
-  run: Run
-  /** Returns the error code of a failed operation. */
-  codeOf: (error: unknown) => ErrorCode | undefined
-}
+/** `codeOf`: returns the error code of a failed operation. */
+type Dependencies = { run: Run; codeOf: (error: unknown) => ErrorCode | undefined }
 
-/** Creates the lookup page. The parameter or form field `file` contains the file's SHA-256 or CID. */
+/** The parameter or form field `file` contains the file's SHA-256 or CID. */
 export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
   async function lookUp({ languages, context }: PageRequest, given: string, after: string | null) {
     const language = preferredLanguage(languages)
     const speech = { language, words: messages[language].pages.lookup }
     if (given === '') return page('', undefined, speech)
     try {
-      const { lookup } = await run(LookupPage, { ...fileOf(given), first: SHOWN, after }, context)
+      const { lookup } = await run(LookupPage, { ...fileOf(given), first: 20, after }, context)
       return page(given, { registrations: lookup }, speech)
     } catch (error) {
       // If only a cursor is invalid, the typed input is not the cause.
