@@ -41,7 +41,6 @@ function jsonIf(text: string | null, isExpected: (value: unknown) => boolean): s
   }
 }
 
-/** Returns the record field of a custom field. */
 const customText = (key: string) =>
   [
     z.string().nullable().describe(`The custom field \`${key}\`, if it is text.`),
@@ -52,15 +51,12 @@ const customText = (key: string) =>
 const addresses = z.object({ asset_wallet_address: same('User.address', z.string()) })
 const kinds = z.enum(['image', 'video', 'audio', 'file'])
 const unchangedJson = z.array(z.unknown()).transform((list): unknown => list)
-const integrityInfo = z.array(
-  z.object({
-    search_id: text('Hash of the chain transaction that carries the registration.'),
-    explorer_url: text('URL of its page in a block explorer. Empty if no explorer is configured.'),
-  }),
-)
-const thumbnail = url
-  .nullable()
-  .describe('URL of the thumbnail of a picture, or of the picture until the thumbnail is made. Null for other files.')
+const integrityInfo = z.object({
+  search_id: text('Hash of the chain transaction that carries the registration.'),
+  explorer_url: text('URL of its page in a block explorer. Empty if no explorer is configured.'),
+})
+const thumbnail =
+  'URL of the thumbnail of a picture, or of the picture until the thumbnail is made. Null for other files.'
 const json = (description: string) => z.unknown().describe(description)
 
 const asset = values.defineRecord<Omit<AssetRecordFragment, 'meta'> & { meta: string | undefined }>()(
@@ -75,7 +71,7 @@ const asset = values.defineRecord<Omit<AssetRecordFragment, 'meta'> & { meta: st
     asset_file_size: [z.number().int().describe('Size of the file in bytes.'), (from) => Number(from.assetFileSize)],
     asset_file: [same('Asset.assetFileUrl', url), ({ assetFileUrl }) => assetFileUrl],
     asset_file_thumbnail: [
-      thumbnail,
+      url.nullable().describe(thumbnail),
       // Clients always show the thumbnail of a picture, so the picture itself is used until the thumbnail exists.
       (from) => from.thumbnailUrl ?? (mediaKindOf(from.assetFileMimeType) === 'image' ? from.assetFileUrl : null),
     ],
@@ -100,19 +96,13 @@ const asset = values.defineRecord<Omit<AssetRecordFragment, 'meta'> & { meta: st
     creator_addresses: [addresses, ({ creator }) => ({ asset_wallet_address: creator.address })],
     is_original_owner: [same('Asset.isOriginalOwner', z.boolean()), ({ isOriginalOwner }) => isOriginalOwner],
     // The phone app restores captures from this field.
-    information: [
-      json('The JSON of `meta`, as it was sent. An empty object without `meta`.'),
-      ({ meta }) => meta ?? {},
-    ],
+    information: [json('The JSON of `meta`, as it was sent. Empty without `meta`.'), ({ meta }) => meta ?? {}],
     parsed_meta: [json('The JSON of `meta`, as it was sent. Null without `meta`.'), ({ meta }) => meta ?? null],
     signature: [
       unchangedJson.describe('The JSON list of `signature`, as it was sent. Empty without `signature`.'),
       ({ signature }) => jsonIf(signature, Array.isArray) ?? [],
     ],
-    signed_metadata: [
-      text('The signed metadata, as it was sent. Empty if there is none.'),
-      ({ signedMetadata }) => signedMetadata ?? '',
-    ],
+    signed_metadata: [text('The signed metadata, as it was sent. May be empty.'), (from) => from.signedMetadata ?? ''],
     digital_source_type: customText('digitalSourceType'),
     parent_asset_cid: customText('parentAssetCid'),
     nit_commit_custom: [
@@ -120,7 +110,7 @@ const asset = values.defineRecord<Omit<AssetRecordFragment, 'meta'> & { meta: st
       ({ nitCommitCustom }) => (Object.keys(nitCommitCustom).length > 0 ? nitCommitCustom : undefined),
     ],
     integrity_info: [
-      integrityInfo.describe('Empty until the registration is sent to the chain.'),
+      z.array(integrityInfo).describe('Empty until the registration is sent to the chain.'),
       ({ registration: { transactionHash, explorerUrl } }) =>
         transactionHash ? [{ search_id: transactionHash, explorer_url: explorerUrl ?? '' }] : [],
     ],
@@ -167,17 +157,13 @@ const remove = defineCommand({
   variables: ({ params }) => ({ input: { id: params.nid! } }),
 })
 
-const downloadBody = z.object({
-  field: givenText()
-    .optional()
-    .describe('`asset_file_thumbnail` for the thumbnail of a picture. Otherwise the file itself.'),
-})
-
 const download = defineRoute({
   ...post('assets/:nid/download', 'downloadAsset', 'Assets', 'Get the download URL of a file'),
   description: 'For a private file, the URL works for at least an hour without credentials.',
   params: nidParam,
-  body: downloadBody.meta({ id: 'DownloadAsset', description: 'The file to download.' }),
+  body: objectOf('DownloadAsset', 'The file to download.', {
+    field: values.optionalText('`asset_file_thumbnail` for the thumbnail of a picture. Otherwise the file itself.'),
+  }),
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
     query RestDownload($id: ID!) { asset(id: $id) { assetFileUrl thumbnailUrl } }
@@ -190,11 +176,8 @@ const download = defineRoute({
   }),
 })
 
-/** Returns the body schemas of metadata fields. `limit`: the maximum size that applies. */
 const bodyOf = (fields: Record<string, MetadataField>, limit: 'size' | 'updateSize') =>
-  Object.fromEntries(
-    Object.values(fields).map((field) => [field.column, values.givenMetadata(field, limit).optional()]),
-  )
+  Object.fromEntries(Object.values(fields).map((each) => [each.column, values.givenMetadata(each, limit).optional()]))
 
 const valuesIn = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
   mapFields<{ [Key in Name]: GivenValues[Key] | undefined }>(fields, ({ kind, column }) => body[kind](column))
@@ -221,14 +204,11 @@ const targetOf = (request: RestRequest) => ({
   expectedHead: request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '').replace(/\+.*/, ''),
 })
 
-const ifMatch = z
-  .string()
-  .optional()
-  .describe('The `ETag` of the asset. If the asset has changed since, the response is 409 `conflict`.')
+const ifMatch = 'The `ETag` of the asset. If the asset has changed since, the response is 409 `conflict`.'
 
 const quotedChange = {
   params: nidParam,
-  headers: z.object({ 'If-Match': ifMatch }),
+  headers: z.object({ 'If-Match': values.optionalText(ifMatch) }),
   errors: ['ASSET_WRITE_PERMISSION_DENIED'],
   action: 'asset:update',
 } as const
@@ -240,10 +220,8 @@ const change = {
 } as const
 
 const registrationBody = z.object({
-  ...sameFields('RegisterAssetInput', {
-    asset_file: values.givenFile,
-    asset_file_mime_type: givenText(255).optional(),
-  }),
+  ...sameFields('RegisterAssetInput', { asset_file: values.givenFile }),
+  ...sameFields('RegisterAssetInput', { asset_file_mime_type: givenText(255).optional() }),
   ...metadataBody('size'),
   ...bodyOf(registrationFields, 'size'),
 })
@@ -297,7 +275,6 @@ const register = defineRoute({
 })
 
 const updateBody = objectOf('UpdateAsset', 'Only the given fields change.', metadataBody('updateSize'))
-
 const updateFrom = (request: RestRequest) => ({ ...metadataFrom(request), ...targetOf(request) })
 
 const quoteUpdate = quoteRoute({
@@ -365,7 +342,7 @@ const revert = defineRoute({
   quote: quoteRevert,
 })
 
-/** Returns an e-mail address from the query string. Clients do not escape `+`, so it arrives as a space. */
+/** Clients do not escape the `+` of an e-mail address, so it arrives as a space. */
 const addressIn = (query: URLSearchParams, name: string) => query.get(name)?.trim().replaceAll(' ', '+') || undefined
 
 const listed = {
@@ -412,9 +389,7 @@ const lookUp = defineList({
     'Lists the assets of a file that you may see, oldest first. Send its SHA-256 or its CID. An empty list proves nothing: a file that differs by one byte is a different file, and only the owner finds a private asset.',
   filters: {
     sha256: values.optionalText('SHA-256 of the file, 64 hexadecimal digits.'),
-    cid: values.optionalText(
-      'The CID of the file. Any multibase, version 0, `ipfs://…` and URLs of gateways are accepted.',
-    ),
+    cid: values.optionalText('The CID of the file in any multibase, as version 0, `ipfs://…` or a gateway URL.'),
   },
   ...listed,
   ...{ plural: 'Registrations', order: 'oldest' },
@@ -426,8 +401,7 @@ const lookUp = defineList({
     }
   `),
   variables: ({ query }, part) => ({
-    ...{ sha256: query.get('sha256') || undefined, cid: query.get('cid') || undefined },
-    ...part,
+    ...{ ...part, sha256: query.get('sha256') || undefined, cid: query.get('cid') || undefined },
     orderBy: orderByFrom(query),
   }),
 })
