@@ -1,13 +1,8 @@
 import { z } from 'zod'
 import { fileUrl } from '../../context.ts'
 import { sendJson } from '../../http/http-server.ts'
-import {
-  type DirectDescription,
-  type DirectRequest,
-  type DirectRoute,
-  defineRoute,
-  get,
-} from '../../http/rest/define-route.ts'
+import type { DirectDescription, DirectRequest, DirectRoute } from '../../http/rest/define-route.ts'
+import { defineRoute, get } from '../../http/rest/define-route.ts'
 import { moment, nidParam, objectOf, sameFields, snakeCased, url } from '../../http/rest/fields.ts'
 import { type FileParts, readingDescription, VARY } from '../../http/rest/file-routes.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
@@ -30,9 +25,7 @@ const credentials = objectOf(
 
 const answer = objectOf('AssetContentCredentials', 'The manifest in a registered file.', {
   ...nidParam.shape,
-  content_credentials: credentials
-    .nullable()
-    .describe('Null if the file has no manifest, or if the manifest has not been read yet.'),
+  content_credentials: credentials.nullable().describe('Null without a manifest, or until the file is read.'),
 })
 
 export const routes = [

@@ -25,30 +25,18 @@ async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(text)
 }
 
-interface PageRouteParts {
-  pages: Pages
-  watch: RequestWatch
-}
+type Render = (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>
 
-/** Creates two routes for each page with a form: one shows it, the other handles submissions. */
-export function createPageRoutes({ pages, watch }: PageRouteParts): DirectRoute[] {
-  /** Renders an error as a page, also if the request did not reach the page's handler. */
-  const presentBy =
-    (refusal: Pages['refusal']): PresentRefusal =>
-    ({ code }, req) =>
-      refusal(code, statuses[code].status, req.headers['accept-language'] ?? '')
-
+/** Creates two routes for each page with a form: one shows the form, the other handles submissions. */
+export function createPageRoutes({ pages, watch }: { pages: Pages; watch: RequestWatch }): DirectRoute[] {
   const serve =
-    (
-      answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>,
-      presentRefusal: PresentRefusal,
-    ): DirectRoute['handle'] =>
+    (render: Render, presentRefusal: PresentRefusal): DirectRoute['handle'] =>
     async ({ req, reply, params, query, context }) => {
       const languages = req.headers['accept-language'] ?? ''
       let page: PageAnswer
       try {
         // A page treats a caller with an invalid token as an anonymous caller.
-        page = await answer({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
+        page = await render({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)
         watch.refused(reply.raw, refusal.code)
@@ -59,12 +47,14 @@ export function createPageRoutes({ pages, watch }: PageRouteParts): DirectRoute[
     }
 
   return pages.forms.flatMap(({ path, show, submit, refusal = pages.refusal }): DirectRoute[] => {
-    const presentRefusal = presentBy(refusal)
-    const take = async (request: PageRequest, req: IncomingMessage) => submit(request, await readForm(req))
+    /** Also renders an error if the request did not reach the handler of the page. */
+    const presentRefusal: PresentRefusal = ({ code }, req) =>
+      refusal(code, statuses[code].status, req.headers['accept-language'] ?? '')
+    const receive: Render = async (request, req) => submit(request, await readForm(req))
     const shared = { path, isOpenToStaleTokens: true, presentRefusal }
     return [
       { ...shared, method: 'GET', handle: serve(show, presentRefusal) },
-      { ...shared, method: 'POST', handle: serve(take, presentRefusal) },
+      { ...shared, method: 'POST', handle: serve(receive, presentRefusal) },
     ]
   })
 }

@@ -151,18 +151,26 @@ ${content}
 export const contentPolicy = (forms: 'none' | 'self') =>
   `default-src 'none'; style-src ${pageStyleSource}; base-uri 'none'; form-action '${forms}'; frame-ancestors 'none'`
 
-/** The URL of the page contains a secret, so caches and referrers must not get the URL. */
+/** `isPrivate`: true if caches and search engines must not store the page. Caches must revalidate other pages. */
+export const pageHeaders = (
+  language: string,
+  policy: string,
+  isPrivate: boolean,
+  vary = 'Accept-Language, Authorization',
+): Record<string, string> => ({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Language': language,
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': isPrivate ? 'no-store' : 'no-cache',
+  Vary: vary,
+  ...(isPrivate && { 'X-Robots-Tag': 'noindex' }),
+})
+
+/** Returns a page whose URL contains a secret. */
 export const secretPage = (status: number, parts: PageParts): PageAnswer => ({
   status,
-  headers: {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Language': parts.language,
-    'Content-Security-Policy': contentPolicy('self'),
-    'Referrer-Policy': 'no-referrer',
-    'Cache-Control': 'no-store',
-    'X-Robots-Tag': 'noindex',
-    Vary: 'Accept-Language',
-  },
+  headers: pageHeaders(parts.language, contentPolicy('self'), true, 'Accept-Language'),
   html: layout({
     ...parts,
     content: html`<p class="brand">Annal</p>

@@ -7,30 +7,12 @@ import { preferredLanguage } from '../../../shared/language.ts'
 import { assetPagePath, readerByLink } from '../../assets/asset-links.ts'
 import { type ChangeKey, customField } from '../../assets/metadata.ts'
 import { verifyHistory } from '../../commits/verify-history.ts'
-import type { Run } from '../page.ts'
-import {
-  type FormPage,
-  type Html,
-  layout,
-  noticePage,
-  type PageAnswer,
-  type PageRequest,
-  refusalPage,
-} from '../page.ts'
+import type { FormPage, Html, PageAnswer, PageRequest, Run } from '../page.ts'
+import { layout, noticePage, pageHeaders, refusalPage } from '../page.ts'
 import type { Checked, ShownAsset, ShownCommit, Speech } from './read.ts'
-import {
-  assetPolicy,
-  assetStyle,
-  clip,
-  facts,
-  head,
-  media,
-  moment,
-  momentText,
-  readAsset,
-  titleOf,
-  valueText,
-} from './read.ts'
+import * as view from './read.ts'
+
+const { clip, facts, moment, titleOf, valueText } = view
 
 type Finding = Checked['complete']
 type Result = Finding['result']
@@ -203,7 +185,8 @@ function credentials({ contentCredentials: claims }: ShownAsset, { language, wor
   const words = all.credentials
   const { state, trustList, checkedAt, manifestCount } = claims
   const isJudged = state !== 'UNREADABLE' && state !== 'REMOTE'
-  const judged = fill(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
+  const time = view.momentText(checkedAt, language)
+  const judged = fill(trustList === null ? words.unjudged : words.judged, { time })
   const unchecked = claims.notChecked.map((part) => words.unchecked[part as keyof typeof words.unchecked] ?? part)
   const list = (name: string, values: readonly (string | null)[]) => {
     const text = values.filter(Boolean).join(', ')
@@ -233,17 +216,6 @@ const speechOf = (languages: string): Speech => {
   const language = preferredLanguage(languages)
   return { language, words: messages[language].pages.asset }
 }
-
-/** Caches must revalidate the page, because the asset may become private. */
-const headersOf = (isPublic: boolean, { language }: Speech, baseUrl: string): Record<string, string> => ({
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Language': language,
-  'Content-Security-Policy': assetPolicy(baseUrl),
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': isPublic ? 'no-cache' : 'no-store',
-  Vary: 'Accept-Language, Authorization',
-  ...(!isPublic && { 'X-Robots-Tag': 'noindex' }),
-})
 
 const refusalCodes: Partial<Record<DomainError['code'], 'busy' | 'tooLong' | 'notYet'>> = {
   UNAVAILABLE: 'busy',
@@ -317,7 +289,7 @@ export function createAssetPage({ run, hasSignedCopy }: AssetPageParts): FormPag
     const { params, query, context, languages } = request
     const speech = speechOf(languages)
     const older = query.get('older')
-    const asset = await readAsset(run, params.nid!, older, context)
+    const asset = await view.readAsset(run, params.nid!, older, context)
     const place = await context.histories?.place()
     const hasC2pa = (await hasSignedCopy?.(context, asset.nid)) ?? false
     const link = asset.publicAccess ? {} : linkOf(query)
@@ -330,16 +302,16 @@ export function createAssetPage({ run, hasSignedCopy }: AssetPageParts): FormPag
     const title = titleOf(asset)
     return {
       status: 200,
-      headers: headersOf(asset.publicAccess, speech, baseUrl),
+      headers: pageHeaders(speech.language, view.assetPolicy(baseUrl), !asset.publicAccess),
       html: layout({
         language: speech.language,
         title: `${title} – Annal`,
-        style: assetStyle,
-        ...(asset.publicAccess && { head: head(asset, url, speech) }),
+        style: view.assetStyle,
+        ...(asset.publicAccess && { head: view.head(asset, url, speech) }),
         content: html`<p class="brand">Annal</p>
 <h1>${title}</h1>
 ${asset.publicAccess ? '' : html`<p class="quiet">${speech.words.private}</p>`}
-${media(asset, hasC2pa, speech)}
+${view.media(asset, hasC2pa, speech)}
 ${asset.caption && html`<p class="caption">${asset.caption}</p>`}
 ${about(asset, speech)}
 ${described(asset, speech)}

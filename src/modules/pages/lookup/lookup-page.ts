@@ -11,7 +11,7 @@ import { facts, moment, titleOf } from '../asset/read.ts'
 import type { LookupPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { FormPage, Html, PageAnswer, PageRequest, Run } from '../page.ts'
-import { layout, pageStyle, refusalPage, styleSource } from '../page.ts'
+import { layout, pageHeaders, pageStyle, refusalPage, styleSource } from '../page.ts'
 
 const lookupStyle = `${pageStyle}
 p { margin: 0 0 0.75rem; }
@@ -125,16 +125,8 @@ function page(given: string, outcome: Outcome, speech: Speech): PageAnswer {
   const title = outcome === 'wrong' ? fill(words.problemTitle, { title: words.title }) : heading
   return {
     status: outcome === 'wrong' ? 400 : 200,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Language': language,
-      'Content-Security-Policy': lookupPolicy,
-      'Referrer-Policy': 'no-referrer',
-      // The hash in the response reveals which file a user has, so the response must not be cached.
-      'Cache-Control': given ? 'no-store' : 'no-cache',
-      Vary: 'Accept-Language, Authorization',
-      ...(given && { 'X-Robots-Tag': 'noindex' }),
-    },
+    // The hash in the response reveals which file a user has.
+    headers: pageHeaders(language, lookupPolicy, given !== ''),
     html: layout({
       language,
       title: `${title} – Annal`,
