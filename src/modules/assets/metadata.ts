@@ -89,10 +89,9 @@ export type Metadata = Plain & { custom: Record<string, unknown> }
 
 const entries: [string, MetadataField][] = Object.entries(metadataFields)
 const allEntries = [...entries, ...Object.entries<MetadataField>(registrationFields)]
-/** Metadata fields in the asset tree. */
 export const treeFields = Object.fromEntries(entries.filter(([, { treeName }]) => treeName !== null))
 
-/** Maps metadata fields to values, by field name. The caller must specify the result type. */
+/** The caller must specify the result type. */
 export const mapFields = <Result>(
   fields: Readonly<Record<string, MetadataField>>,
   toValue: (field: MetadataField, name: string) => unknown,
@@ -146,13 +145,11 @@ export const updateInputs = {
   ...commitInputs,
 }
 
-type Types<Fields> = { [Name in keyof Values<Fields>]: SqlType<Values<Fields>[Name]> }
-const types = mapFields<Types<typeof metadataFields>>(metadataFields, ({ type }) => type)
-const registrationTypes = mapFields<Types<typeof registrationFields>>(registrationFields, ({ type }) => type)
+type Types<Values> = { [Name in keyof Values]: SqlType<Values[Name]> }
 
 /** Statement parameters of the metadata. `custom` is JSON text. */
-export const metadataParameters = { ...types, custom: text }
-export const registrationParameters = { ...metadataParameters, ...registrationTypes }
+export const metadataParameters = { ...mapFields<Types<Plain>>(metadataFields, ({ type }) => type), custom: text }
+export const registrationParameters = { ...metadataParameters, meta: registrationFields.meta.type }
 export const metadataParams = (metadata: Metadata) => ({
   ...metadataOf(metadata),
   custom: JSON.stringify(metadata.custom),

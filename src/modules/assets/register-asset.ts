@@ -115,7 +115,7 @@ async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string):
 /** Returns true if a failed request must keep the file: the registration may have succeeded or restored lost blocks. */
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 
-type Input = ReturnType<typeof registerInput.parse>
+type Input = z.output<typeof registerInput>
 
 async function registerOnce(context: Needs, actor: UserActor, file: IncomingFile, stored: StoredFile, input: Input) {
   const { assetFileMimeType } = input
@@ -188,7 +188,7 @@ export const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner
 
 const newFile: Files = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
 
-/** Registers an asset and charges the wallet. Violates the unique index on `nid` for a duplicate. */
+/** Violates the unique index on `nid` for a duplicate. */
 export const insertAsset = statement(
   'asset_insert',
   {

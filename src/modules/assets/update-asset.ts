@@ -125,7 +125,7 @@ export const updateAsset = (context: ChangeContext, input: UpdateInput, query?: 
 export const revertAsset = (context: ChangeContext, input: RevertInput, query?: AssetQuery): Promise<Asset> =>
   changeAsset(context, revert, input, query)
 
-/** Quotes throw only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
+/** The quotes throw only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
 export const quoteUpdate = (context: QuoteContext, input: UpdateInput) => quoteChange(context, update, input)
 export const quoteRevert = (context: QuoteContext, input: RevertInput) => quoteChange(context, revert, input)
 
@@ -190,7 +190,7 @@ async function tryChange(
   return { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }
 }
 
-/** Returns the balances of a user. Throws AUTHENTICATION_FAILED if the account was deleted during the request. */
+/** Throws AUTHENTICATION_FAILED if the account was deleted during the request. */
 export async function readOpenFunds(context: Use<'database'>, { id }: UserActor): Promise<quotes.Funds> {
   const funds = await readFunds(context, id)
   if (funds.closed) throw authenticationFailed()
@@ -219,10 +219,10 @@ async function quoteChange<Schema extends z.ZodObject>(
 
 interface Terms {
   cost: ReturnType<typeof readCommitCost>
-  /** Balances to check. If omitted, only the charging statement checks them. */
+  /** If omitted, only the charging statement checks the balances. */
   funds?: quotes.Funds
   expectedHead?: string | undefined
-  /** True if the input has problems. An input with problems counts as a change. */
+  /** An input with problems counts as a change. */
   hasProblems?: boolean
 }
 
@@ -244,16 +244,15 @@ function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms) {
   return { after, changes, isEmpty, cost, errors }
 }
 
-/** Runs `check`, and returns its error as a problem of a quote. Rethrows errors that ask the caller to retry. */
-export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
-  try {
-    await check()
-    return []
-  } catch (error) {
-    if (error instanceof DomainError && error.retryAfter === undefined) return [error]
-    throw error
-  }
-}
+/** Returns the error of `check` as a problem of a quote. Rethrows errors that ask the caller to retry. */
+export const problemsIn = (check: () => Promise<void>): Promise<DomainError[]> =>
+  check().then(
+    () => [],
+    (error: unknown) => {
+      if (error instanceof DomainError && error.retryAfter === undefined) return [error]
+      throw error
+    },
+  )
 
 export function commitParams(
   { identify }: Pick<ContentStore, 'identify'>,
@@ -293,7 +292,7 @@ export const commitSql = (asset: string, given: (name: string) => string) => `
 
 const ofUpdate = givenSql('updated_asset')
 
-/** Updates an asset and charges the wallet. Has no effect after a newer commit, or if the wallet cannot pay. */
+/** Has no effect after a newer commit, or if the wallet cannot pay. */
 export const updateAssetStatement = joinedStatement(
   'asset_update',
   {

@@ -236,13 +236,10 @@ export const MAX_TREES = 1_000
 export const MAX_TREE_BYTES = 4_000_000
 
 const treeInput = z.object({ assetTreeCid: cidInput('Expected the CID of an asset tree.'), createdAt: z.date() })
-const treesInput = z.object({
-  trees: z
-    .array(treeInput, { error: 'Expected a list.' })
-    .max(MAX_TREES, `Ensure this list has no more than ${MAX_TREES} trees.`),
-})
+const tooManyTrees = `Ensure this list has no more than ${MAX_TREES} trees.`
+const treesInput = z.object({ trees: z.array(treeInput, 'Expected a list.').max(MAX_TREES, tooManyTrees) })
 
-/** Finds commits by the CIDs of their trees, by their pins and among the newest 1,000 pending commits. */
+/** Uses the pins of trees and the newest 1,000 pending commits. */
 const findCommitsOfTrees = statement(
   'trees_find',
   { parameters: { cids: arrayOf(text) }, columns: { id: uuid } },

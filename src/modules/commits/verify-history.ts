@@ -109,7 +109,7 @@ const MAX_COMMITS = 1_000
 
 type HistoryContext = Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>
 
-/** Verifies the history of an asset. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
+/** Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
 export async function verifyHistory(context: HistoryContext, id: string): Promise<Verification> {
   const asset = await findShortHistory(context, id)
   const verify = async () => {
@@ -119,7 +119,7 @@ export async function verifyHistory(context: HistoryContext, id: string): Promis
   return context.semaphores.verifications(verify, { keys: rateLimitKeys(context.actor) })
 }
 
-/** Calls `send` with a proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT before that call. */
+/** Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE and CONFLICT before it calls `send`. */
 export async function proveHistory(
   context: HistoryContext,
   id: string,

@@ -23,7 +23,7 @@ const credentials = objectOf(
   }),
 )
 
-const answer = objectOf('AssetContentCredentials', 'The manifest in a registered file.', {
+const manifestRecord = objectOf('AssetContentCredentials', 'The manifest in a registered file.', {
   ...nidParam.shape,
   content_credentials: credentials.nullable().describe('Null without a manifest, or until the file is read.'),
 })
@@ -49,7 +49,7 @@ export const routes = [
     }
   `),
     variables: ({ params }) => ({ id: params.nid! }),
-    answer,
+    answer: manifestRecord,
     present: ({ asset }) => ({
       nid: asset!.nid,
       content_credentials: asset!.contentCredentials && snakeCased(asset!.contentCredentials),

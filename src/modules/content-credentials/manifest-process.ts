@@ -22,23 +22,23 @@ export interface ManifestOrder {
 const UNREADABLE = 2
 
 /** A Blob for the synchronous reader of the library. */
-class HeldBytes extends Blob {
-  readonly held: Uint8Array
-  constructor(held: Uint8Array) {
+class MemoryBlob extends Blob {
+  readonly content: Uint8Array
+  constructor(content: Uint8Array) {
     super([])
-    this.held = held
+    this.content = content
   }
   override get size() {
-    return this.held.length
+    return this.content.length
   }
-  override slice(from = 0, to = this.held.length) {
-    return new HeldBytes(this.held.subarray(from, to))
+  override slice(from = 0, to = this.content.length) {
+    return new MemoryBlob(this.content.subarray(from, to))
   }
 }
 
 class FileReaderSync {
-  readAsArrayBuffer({ held }: HeldBytes) {
-    return held.slice().buffer
+  readAsArrayBuffer({ content }: MemoryBlob) {
+    return content.slice().buffer
   }
 }
 
@@ -88,7 +88,7 @@ async function write(order: ManifestOrder, writing: NonNullable<ManifestOrder['w
   // Adds the original file with its manifest as an ingredient, and an "opened" action.
   if (hasManifest || !writing.firstIsOrigin) builder.setIntent('edit')
   const signer = { sign: signatureOf, reserveSize: writing.reserve, alg: writing.algorithm }
-  return builder.sign(signer, [], order.format, new HeldBytes(file))
+  return builder.sign(signer, [], order.format, new MemoryBlob(file))
 }
 
 async function main() {

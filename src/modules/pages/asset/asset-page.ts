@@ -12,7 +12,7 @@ import { layout, noticePage, pageHeaders, refusalPage } from '../page.ts'
 import type { Checked, ShownAsset, ShownCommit, Speech } from './read.ts'
 import * as view from './read.ts'
 
-const { clip, facts, moment, titleOf, valueText } = view
+const { clip, facts, timeElement, titleOf, valueText } = view
 
 type Finding = Checked['complete']
 type Result = Finding['result']
@@ -56,11 +56,11 @@ ${facts(
     html`<code>${registry}</code>, ${chainId === null ? words.check.open : fill(words.check.chain, { chain: chainId })}`,
   ],
 )}
-${asOf && html`<p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.number, moment(asOf.time, language))}</p>`}
+${asOf && html`<p class="quiet">${sentenceWithTime(words.check.asOf, asOf.number, timeElement(asOf.time, language))}</p>`}
 ${foreign > 0 && html`<p>${fill(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
 }
 
-function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
+function sentenceWithTime(sentence: string, block: number, time: Html): Html {
   const [before = '', after = ''] = fill(sentence, { block, time: '\n' }).split('\n')
   return html`${before}${time}${after}`
 }
@@ -147,7 +147,7 @@ function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech
   const changes = changesOf(shown, speech)
   return html`<li>
 <h3>${sequence === 1 ? words.registration : words.change}</h3>
-<p class="quiet">${moment(createdAt, language)} · <bdi>${user.displayName}</bdi></p>
+<p class="quiet">${timeElement(createdAt, language)} · <bdi>${user.displayName}</bdi></p>
 ${message && html`<p class="message">${message}</p>`}
 ${changes.length > 0 && html`<dl class="changes">${changes.slice(0, MOST_CHANGES).map((each) => change(each, speech))}</dl>`}
 ${changes.length > MOST_CHANGES && html`<p class="quiet">${fill(words.moreChanges, { count: changes.length - MOST_CHANGES })}</p>`}
@@ -185,7 +185,7 @@ function credentials({ contentCredentials: claims }: ShownAsset, { language, wor
   const words = all.credentials
   const { state, trustList, checkedAt, manifestCount } = claims
   const isJudged = state !== 'UNREADABLE' && state !== 'REMOTE'
-  const time = view.momentText(checkedAt, language)
+  const time = view.timeText(checkedAt, language)
   const judged = fill(trustList === null ? words.unjudged : words.judged, { time })
   const unchecked = claims.notChecked.map((part) => words.unchecked[part as keyof typeof words.unchecked] ?? part)
   const list = (name: string, values: readonly (string | null)[]) => {
@@ -242,8 +242,8 @@ const about = (asset: ShownAsset, speech: Speech) => {
 ${facts(
   [words.registeredBy, named(asset.creator)],
   asset.owner.address !== asset.creator.address && [words.owner, named(asset.owner)],
-  [words.registered, moment(asset.uploadedAt, language)],
-  asset.commitCount > 1 && [words.changed, moment(asset.updatedAt, language)],
+  [words.registered, timeElement(asset.uploadedAt, language)],
+  asset.commitCount > 1 && [words.changed, timeElement(asset.updatedAt, language)],
   [words.file, asset.assetFileName],
   [words.identifier, html`<code>${asset.nid}</code>`],
   ['SHA-256', html`<code>${asset.proofHash}</code>`],

@@ -13,18 +13,18 @@ import { type Html, pageStyle, type Run, styleSource } from '../page.ts'
 /** Language of the reader, and the texts in that language. */
 export type Speech = { language: Language; words: Messages['pages']['asset'] }
 
-const momentStyle = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
+const timeStyle = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
 /** Formatters are reused, because creating one takes as long as hundreds of uses. */
-const moments: Record<Language, Intl.DateTimeFormat> = {
-  en: new Intl.DateTimeFormat('en', momentStyle),
-  'zh-TW': new Intl.DateTimeFormat('zh-TW', momentStyle),
+const timeFormats: Record<Language, Intl.DateTimeFormat> = {
+  en: new Intl.DateTimeFormat('en', timeStyle),
+  'zh-TW': new Intl.DateTimeFormat('zh-TW', timeStyle),
 }
 
-export const momentText = (at: string, language: Language): string => `${moments[language].format(new Date(at))} UTC`
+export const timeText = (at: string, language: Language): string => `${timeFormats[language].format(new Date(at))} UTC`
 
 /** `at`: ISO 8601. */
-export const moment = (at: string, language: Language): Html =>
-  html`<time datetime="${at}">${momentText(at, language)}</time>`
+export const timeElement = (at: string, language: Language): Html =>
+  html`<time datetime="${at}">${timeText(at, language)}</time>`
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 

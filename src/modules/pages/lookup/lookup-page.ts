@@ -7,7 +7,7 @@ import { fill, type Messages, messages } from '../../../locales/messages.ts'
 import type { ErrorCode } from '../../../shared/errors.ts'
 import { canonicalNid } from '../../../shared/ids.ts'
 import { type Language, preferredLanguage } from '../../../shared/language.ts'
-import { facts, moment, titleOf } from '../asset/read.ts'
+import { facts, timeElement, titleOf } from '../asset/read.ts'
 import type { LookupPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { FormPage, Html, PageAnswer, PageRequest, Run } from '../page.ts'
@@ -97,14 +97,14 @@ ${isWrong ? html`<p class="wrong" id="file-wrong" role="alert">${words.wrong}</p
 const registered = (asset: Registrations['nodes'][number], { language, words }: Speech): Html =>
   html`<li><h3>${titleOf(asset)}</h3>
 ${facts(
-  [words.registered, moment(asset.uploadedAt, language)],
+  [words.registered, timeElement(asset.uploadedAt, language)],
   [words.by, asset.creator.displayName],
   [words.commits, String(asset.commitCount)],
   [words.chain, words.statuses[asset.registration.status]],
 )}
 <p><a href="/assets/${asset.nid}">${words.link}</a></p></li>`
 
-function answer(given: string, { totalCount, nodes, pageInfo }: Registrations, speech: Speech): Html {
+function renderResult(given: string, { totalCount, nodes, pageInfo }: Registrations, speech: Speech): Html {
   const { words } = speech
   const isKnown = totalCount > 0
   const next = `/lookup?${new URLSearchParams({ file: given, after: pageInfo.endCursor ?? '' })}`
@@ -133,7 +133,7 @@ function page(given: string, outcome: Outcome, speech: Speech): PageAnswer {
       style: lookupStyle,
       content: html`<p class="brand">Annal</p>
 <h1>${words.title}</h1>
-${found ? answer(given, found, speech) : html`<p>${words.intro}</p>`}
+${found ? renderResult(given, found, speech) : html`<p>${words.intro}</p>`}
 ${form(given, outcome === 'wrong', speech)}
 <script>${raw(lookupScript)}</script>`,
     }),
