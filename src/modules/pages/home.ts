@@ -1,11 +1,11 @@
-/** The home page at `/`, with links to APIs and documentation. */
-
+/** The home page at `/`, the page of the API reference, and the documentation site at `/docs/`. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { extname, join, posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
+import mime from 'mime'
 import { prepareFile, sendStaticFile } from '../../http/http-server.ts'
 import type { DirectRoute } from '../../http/rest/define-route.ts'
 import { notFound } from '../../shared/errors.ts'
@@ -93,19 +93,6 @@ const folder = fileURLToPath(new URL('../../../dist-docs/', import.meta.url))
 
 export const hasDocumentation = () => existsSync(join(folder, 'index.html'))
 
-/** Content-Type of configuration files and sources, so that browsers show them as text. */
-const TEXT = 'text/plain; charset=utf-8'
-const HTML = 'text/html; charset=utf-8'
-const mediaTypes: Record<string, string> = {
-  '.html': HTML,
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.webp': 'image/webp',
-}
-
 /** Inline scripts set the color scheme before the page is shown. */
 const inlineScripts = (page: string) =>
   [...page.matchAll(/<script id="[\w-]+">(.*?)<\/script>/gs)].map(
@@ -114,17 +101,7 @@ const inlineScripts = (page: string) =>
 
 /** Style attributes color the code samples. */
 const policyOf = (page: string) =>
-  [
-    "default-src 'self'",
-    ["script-src 'self'", ...inlineScripts(page)].join(' '),
-    "style-src 'self'",
-    "style-src-attr 'unsafe-inline'",
-    "img-src 'self' data:",
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+  `default-src 'self'; script-src ${["'self'", ...inlineScripts(page)].join(' ')}; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** The links of the site omit `.html`. */
 async function findFile(path: string) {
@@ -140,10 +117,11 @@ const sendFile: DirectRoute['handle'] = async ({ req, res, params }) => {
   const found = await findFile(params['*'] ?? '')
   if (!found) throw notFound('Page')
   const { name, bytes } = found
-  const type = name.startsWith('files/') ? TEXT : (mediaTypes[extname(name)] ?? TEXT)
+  // Browsers show configuration files and sources as text.
+  const type = (!name.startsWith('files/') && mime.getType(name)) || 'text/plain'
   sendStaticFile(req, res, await prepareFile(bytes), {
-    'Content-Type': type,
-    ...(type === HTML && { 'Content-Security-Policy': policyOf(bytes.toString()) }),
+    'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    ...(type === 'text/html' && { 'Content-Security-Policy': policyOf(bytes.toString()) }),
     // The names of files in `assets/` contain a hash of their content, so caches may keep them.
     'Cache-Control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, no-cache',
   })
