@@ -14,7 +14,7 @@ const isNoTreeSql = (kind: string): string => `${kind} in ('FILE', 'THUMBNAIL', 
 
 /** Maximum number of commits that one statement erases per asset. */
 const COMMITS_AT_ONCE = 500
-/** Maximum number of pins that one statement deletes per asset: the pins of its commits and of its files. */
+/** The pins of these commits and of the files. */
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
 
 /**

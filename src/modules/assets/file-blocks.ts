@@ -131,6 +131,6 @@ export async function findFile({ actor, database }: Use<'actor' | 'database'>, c
   return file
 }
 
-/** Reads the bytes at the start of a file that identify its type. Throws NOT_FOUND, UNAVAILABLE. */
+/** Reads the bytes that identify the type of a file. Throws NOT_FOUND, UNAVAILABLE. */
 export const readHead = async ({ read }: Pick<ContentStore, 'read'>, nid: string): Promise<Uint8Array> =>
   buffer(read(nid, { offset: 0, length: HEAD_BYTES }))

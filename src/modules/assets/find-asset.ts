@@ -146,7 +146,7 @@ const findOwner = statement(
    order by email_held desc limit 1`,
 )
 
-/** Finds a user by e-mail address. An unverified address only finds the caller's own account. */
+/** An unverified address only finds the caller's own account. */
 async function findOwnerId({ actor, config, database }: Needs, email: string): Promise<string | { in: string[] }> {
   const mustBeVerified = config.emailVerification !== 'off'
   const [owner] = await database.query(findOwner, { email, mustBeVerified, caller: callerId(actor) ?? null })

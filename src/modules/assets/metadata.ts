@@ -125,7 +125,6 @@ export const tooLargeCustom = 'Ensure this field has no more than 10 KB.'
 
 export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MAX_FILE_NAME_LENGTH } as const
 
-/** Input schemas that registrations and updates share. A custom field with the value `null` is removed. */
 export const commitInputs = {
   nitCommitCustom: jsonObject
     .refine(customFits, tooLargeCustom)

@@ -1,4 +1,4 @@
-/** Commit data on the chain. The layout is a public format that third parties read. */
+/** Commits: their data on the chain, histories and versions. Callers must check that the actor may see the asset. */
 
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
@@ -18,7 +18,6 @@ const actionDescriptions = {
 } as const
 type ActionName = keyof typeof actionDescriptions
 
-/** Returns the action name of a commit. The first commit of an asset registers it. All later commits change it. */
 export const actionNameOf = (sequence: number): ActionName =>
   sequence === 1 ? 'action-initial-registration' : 'action-commit'
 
@@ -30,7 +29,6 @@ export const actionDocuments = mapValues(actionDescriptions, (description, name)
   JSON.stringify({ name, description }, null, 2),
 )
 
-/** Returns the CIDs of the documents that describe the actions. */
 export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>) =>
   mapValues(actionDocuments, (document) => identify(Buffer.from(document)).cid)
 
@@ -132,7 +130,7 @@ export const findCommitBySequence = async (
   query: CommitQuery,
 ): Promise<Commit | null> => database.read.commit.findFirst({ ...query, where: { assetId, sequence } })
 
-/** Returns a commit of the asset by its ID (`commit_…`). Throws NOT_FOUND. */
+/** Throws NOT_FOUND. */
 export async function getCommit({ database }: Use<'database'>, assetId: string, commitId: string, query: CommitQuery) {
   const id = uuidFrom(commitId, 'commit', 'Commit')
   const found = await database.read.commit.findFirst({ ...query, where: { assetId, id } })
@@ -214,14 +212,14 @@ export async function findVersion(
   return found.sequence
 }
 
-/** Compares two versions by their sequences. Throws NOT_FOUND. */
+/** Throws NOT_FOUND. */
 export async function compareVersions(context: Use<'database'>, asset: string, range: { from: number; to: number }) {
   const trees = await readTrees(context, asset, [range.from, range.to])
   const [before, after] = trees.map(({ tree }) => ({ ...emptyMetadata, ...metadataIn(tree) }))
   return compare(before!, after!)
 }
 
-/** Returns the commits with these sequences and their trees, in the given order. Throws NOT_FOUND. */
+/** Returns the trees in the order of the sequences. Throws NOT_FOUND. */
 export async function readTrees({ database }: Use<'database'>, asset: string, sequences: number[]) {
   const rows = await database.query(findTrees, { asset, sequences })
   return sequences.map((sequence) => {

@@ -10,8 +10,6 @@ import * as reads from './commits.ts'
 import { verifyHistory } from './verify-history.ts'
 
 const { findCommitBySequence, findVersion, MAX_TREE_BYTES, MAX_TREES, versionDescription } = reads
-/** Sequence of the commit that registers an asset. */
-const REGISTRATION = 1
 const versionPages = pageOf(100, 20, TREE_BYTES)
 
 const notInTree = Object.keys(metadataFields).filter((name) => !Object.hasOwn(treeFields, name))
@@ -103,7 +101,7 @@ builder.prismaObjectFields(AssetType, (t) => ({
     },
     resolve: async ({ id }, { from, to }, context) => ({
       asset: id,
-      from: typeof from === 'string' ? await findVersion(context, id, from, 'from') : REGISTRATION,
+      from: typeof from === 'string' ? await findVersion(context, id, from, 'from') : 1,
       to: await findVersion(context, id, to, 'to'),
     }),
   }),

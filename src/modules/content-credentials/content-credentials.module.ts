@@ -3,5 +3,4 @@ export { checkContentCredentials, createContentCredentials, findSigningIdentity 
 export { readManifest } from './read-manifest.ts'
 export { hasSignedCopy } from './signed-copies.ts'
 
-/** Loads the REST routes. */
 export const loadApi = () => import('./content-credentials.rest.ts')

@@ -25,10 +25,9 @@ const AUTHORITY_PAUSE_MS = 600_000
 /** Maximum size of a report, and of a file with its manifest, in bytes. Larger reports are not legitimate. */
 const [MAX_REPORT_BYTES, MAX_FILE_BYTES] = [2_000_000, 60_000_000]
 
+/** `key`: private key in PEM format. `certificates`: path of the certificates in PEM format. */
 interface SignerConfig {
-  /** Private key in PEM format. */
   key: string | undefined
-  /** Path of the key's certificates in PEM format. */
   certificates: string | undefined
   /** True if a generated development certificate may be used instead. */
   mayBeDevelopment: boolean
@@ -81,7 +80,7 @@ function readTrustList(path: string): { pem: string; name: string } {
 interface Options {
   /** Data folder of the installation. */
   dir: string
-  /** `trustList`: path of a file with trusted certificates in PEM format. */
+  /** `trustList`: path of the trusted certificates in PEM format. */
   config: SignerConfig & { timestampUrl: string | undefined; trustList: string | undefined }
   timeoutMs?: number
   log?: Pick<Log, 'warn'>
@@ -172,7 +171,6 @@ async function* throughQueue<T>(semaphore: Semaphore, run: () => AsyncGenerator<
   }
 }
 
-/** Name of the operation in error messages. */
 const NAME = 'Reading and writing Content Credentials'
 /** Path of the program: TypeScript in the repository, JavaScript in a built package. */
 const PROGRAM = fileURLToPath(new URL(`manifest-process${extname(import.meta.url)}`, import.meta.url))
@@ -189,7 +187,6 @@ interface ManifestRun {
   order: ManifestOrder
   sign?: (claim: Uint8Array) => Promise<Uint8Array>
   timeoutMs: number
-  /** Maximum size of the output, in bytes. */
   maxBytes: number
 }
 

@@ -12,7 +12,7 @@ import type { ManifestRequest } from '../../files/file-types.ts'
 export interface ManifestOrder {
   /** MIME type of the file, detected from its bytes. */
   format: string
-  /** Trusted certificates in PEM format. Default: none. */
+  /** Trusted certificates in PEM format. */
   trustList?: string | undefined
   /** The manifest to write, and the bytes to reserve for its signature. Undefined: the file is only read. */
   write?: Omit<ManifestRequest, 'format'> & { algorithm: string; reserve: number }

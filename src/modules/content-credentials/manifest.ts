@@ -69,7 +69,6 @@ const registrationOf = ({ nid, treeCid, treeSha256, sequence, transaction, chain
   ...(transaction && { transaction, chainId, registry }),
 })
 
-/** `version`: the version of this program. */
 export function manifestOf(facts: ManifestFacts, version: string): Omit<ManifestRequest, 'format'> {
   const tree = JSON.parse(facts.tree) as Tree
   const sourceType = sourceTypeOf(tree)

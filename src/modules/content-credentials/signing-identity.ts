@@ -6,7 +6,6 @@ import { readAtMost } from '../../shared/async.ts'
 const { constants, createHash, createPrivateKey, generateKeyPairSync, randomBytes, sign, X509Certificate } = crypto
 type KeyObject = crypto.KeyObject
 
-/** Tags of DER values. */
 const [INTEGER, BIT_STRING, OCTET_STRING, UTF8_STRING, UTC_TIME, SEQUENCE, SET] = [2, 3, 4, 0x0c, 0x17, 0x30, 0x31]
 const hex = (digits: string) => Buffer.from(digits, 'hex')
 
@@ -75,7 +74,7 @@ function problemOf(key: KeyObject, certificates: readonly crypto.X509Certificate
 
 export type SigningIdentity = ReturnType<typeof readSigningIdentity>
 
-/** Reads a signing identity. Throws an Error that describes the mismatch. It never contains `keyPem`. */
+/** Reads a signing identity. Throws an Error that describes the mismatch, without `keyPem`. */
 export function readSigningIdentity(keyPem: string, chainPem: string) {
   const key = readKey(keyPem)
   const algorithm = algorithmOf(key)
@@ -92,7 +91,6 @@ export function readSigningIdentity(keyPem: string, chainPem: string) {
     chain: certificates.filter((certificate, at) => at === 0 || !isRoot(certificate)).map(({ raw }) => raw),
     /** Certificates of `chain`, and the root if it is known. */
     certificates,
-    /** SHA-256 of the signer's certificate, in hexadecimal. */
     fingerprint: createHash('sha256').update(signer.raw).digest('hex'),
     subject: signer.subject.replaceAll('\n', ', '),
     expiresAt: new Date(signer.validTo),
