@@ -28,7 +28,6 @@ import { answerLimits, characters, documentedArguments, rootFieldsOf } from './l
 import { documentLimits } from './limits/document-limits.ts'
 import { ScalarRefusal } from './mask-error.ts'
 
-/** The TypeScript types of the scalars. */
 type Scalars = {
   ID: { Input: string; Output: string }
   Address: { Input: string; Output: string }
@@ -59,7 +58,7 @@ declare global {
 
 SchemaBuilder.registerPlugin('fields', FieldsPlugin)
 
-/** The GraphQL schema builder. Each file that defines types or fields adds them to this builder. */
+/** Each file that defines types or fields adds them to this builder. */
 export const builder = new SchemaBuilder<{
   Context: Context
   PrismaTypes: PrismaTypes
@@ -134,21 +133,15 @@ builder.mutationType({
 /** Input type for services. An optional GraphQL field may be null or absent. Services accept only absent fields. */
 export type OmitNullish<Input> = { [Key in keyof Input]: Exclude<Input[Key], null> }
 
-/** Options of a field with an amount. */
+/** Options of fields. */
 export const decimal = (description: string) => ({ type: 'Decimal', description }) as const
-/** Options of a field with a time. */
 export const time = (description: string) => ({ type: 'DateTime', description }) as const
-/** Options of a field with a time or null. */
 export const optionalTime = (description: string) => ({ type: 'DateTime', nullable: true, description }) as const
 
-/** Options of a field with a text of at most `size` characters. */
+/** Options of a field with a text. `size`: maximum number of characters. */
 export const shortText = (size: number, description: string) => ({ ...characters(size), description })
-/** Options of a field with a text of at most `size` characters, or null. */
-export const optionalText = (size: number, description: string) => ({
-  ...characters(size),
-  nullable: true as const,
-  description,
-})
+export const optionalText = (size: number, description: string) =>
+  ({ ...shortText(size, description), nullable: true }) as const
 
 /** Options of a field with the public ID of the row's `column`. */
 export const publicId = <Column extends string>(prefix: IdPrefix, column: Column, description: string) => ({
@@ -177,7 +170,6 @@ export const payloadType = <Shape, const Name extends string, Others extends obj
     }),
   })
 
-/** Returns the fields of an input that are neither null nor undefined. */
 export const omitNullish = <Input extends object>(input: Input) =>
   Object.fromEntries(
     Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
@@ -196,45 +188,37 @@ export function allColumns<Model extends keyof PrismaTypes & string, Omitted ext
   return Object.fromEntries(columns.map(({ name }) => [name, true])) as Record<Exclude<Columns<Model>, Omitted>, true>
 }
 
-/**
- * Creates a scalar that is a string. `read` returns the value of a valid text, or undefined. `reason` is the message
- * for an invalid text, and `expected` the message for a value that is not a string.
- */
-function stringScalar({
-  name,
-  description,
-  read,
-  reason,
-  expected = reason,
-  serialize = String,
-  specifiedByURL,
-}: {
-  name: string
+/** Declares a scalar that is a string. */
+function addStringScalar(options: {
+  name: 'Address' | 'CID' | 'Decimal'
   description: string
+  /** Returns the value of a valid text, or undefined. */
   read: (value: string) => string | undefined
+  /** Message for an invalid text. `expected`: message for a value that is not a string. */
   reason: string
   expected?: string
   serialize?: (value: unknown) => string
-  specifiedByURL?: string
+  specifiedByURL: string
 }) {
+  const { name, read, reason, expected = reason, serialize = String, ...description } = options
   const parse = (value: unknown, node?: ASTNode) => {
     const found = typeof value === 'string' ? read(value) : undefined
     if (found !== undefined) return found
     throw new ScalarRefusal(`Not a ${name}: ${typeof value === 'string' ? reason : expected}`, node)
   }
-  return new GraphQLScalarType({
+  const scalar = new GraphQLScalarType({
     name,
-    description,
-    specifiedByURL,
+    ...description,
     serialize,
     parseValue: (value) => parse(value),
     parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined, node),
   })
+  builder.addScalarType(name, scalar as GraphQLScalarType<never, never>)
 }
 
 const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined)
 
-const address = stringScalar({
+addStringScalar({
   name: 'Address',
   description: 'An account on the chain: 0x and 40 hexadecimal digits, with EIP-55 checksum.',
   read: matching(/^0x[0-9a-fA-F]{40}$/),
@@ -242,7 +226,7 @@ const address = stringScalar({
   specifiedByURL: 'https://eips.ethereum.org/EIPS/eip-55',
 })
 
-const cid = stringScalar({
+addStringScalar({
   name: 'CID',
   description:
     'A content identifier of a file, a tree or a block. Results are version 1 in base 32: `bafkrei…` for one block, `bafybei…` for a larger file. Inputs may have any multibase, version 0, or the form `ipfs://…`.',
@@ -251,7 +235,7 @@ const cid = stringScalar({
   specifiedByURL: 'https://github.com/multiformats/cid',
 })
 
-const decimalScalar = stringScalar({
+addStringScalar({
   name: 'Decimal',
   description:
     'An amount of money as a decimal string such as "0.179". It has at most 18 digits before and 18 after the point. Inputs have no sign.',
@@ -263,12 +247,11 @@ const decimalScalar = stringScalar({
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
 })
 
-const notADateTime = 'Not a DateTime: expected a time such as 2026-11-21T09:30:00Z.'
 const dateTimeOf = (value: unknown, node?: ASTNode): Date => {
   try {
     return GraphQLDateTimeISO.parseValue(value)
   } catch {
-    throw new ScalarRefusal(notADateTime, node)
+    throw new ScalarRefusal('Not a DateTime: expected a time such as 2026-11-21T09:30:00Z.', node)
   }
 }
 
@@ -339,9 +322,6 @@ const jsonObject = new GraphQLScalarType({
   parseLiteral: (node, variables) => objectOf(readLiteral(node, variables), node),
 })
 
-builder.addScalarType('Address', address)
-builder.addScalarType('CID', cid)
-builder.addScalarType('Decimal', decimalScalar)
 builder.addScalarType('DateTime', dateTime)
 builder.addScalarType('JSONObject', jsonObject)
 builder.addScalarType(
@@ -378,7 +358,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-/** Returns true if an operation selects a field that accepts invalid tokens. Other fields reject the token. */
+/** Returns true if an operation selects a field that accepts invalid tokens. */
 export function hasOpenField(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   const operation = getOperationAST(document, operationName)
   const fields = operation && schema.getRootType(operation.operation)?.getFields()

@@ -20,7 +20,6 @@ import { type CompiledOperation, compileOperation } from './fast-path/compile-op
 import { type DocumentCost, LARGE_ANSWER, measureDocument } from './limits/document-cost.ts'
 import { maskError, refusedFields } from './mask-error.ts'
 
-/** The cost of an operation and its caller. */
 type Operation = DocumentCost & { actor: Actor }
 
 export interface Admission {
@@ -51,12 +50,6 @@ export function createAdmission(semaphores: Record<'operations' | 'largeAnswers'
   }
 }
 
-/** Runs an operation of a REST route or a page when a slot is free. Throws THROTTLED and UNAVAILABLE. */
-type Admit = <T>(
-  operation: { document: DocumentNode; variables: Record<string, unknown>; actor: Actor },
-  run: () => Promise<T>,
-) => Promise<T>
-
 /**
  * Creates a function that returns the cost of an operation of a valid document. Without variables in page arguments,
  * it is computed once per document. The function throws VALIDATION_FAILED for an invalid page size.
@@ -84,17 +77,17 @@ export function createCostOf(schema: GraphQLSchema) {
   }
 }
 
-/** Creates the admission control for operations of REST routes and pages. */
-export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit {
+/** Creates the admission control for operations of REST routes and pages. It throws THROTTLED and UNAVAILABLE. */
+export function createAdmit(schema: GraphQLSchema, admission: Admission) {
   const costOf = createCostOf(schema)
-  return ({ document, variables, actor }, run) =>
+  type RouteOperation = { document: DocumentNode; variables: Record<string, unknown>; actor: Actor }
+  return <T>({ document, variables, actor }: RouteOperation, run: () => Promise<T>): Promise<T> =>
     admission.enter({ ...costOf(document, getOperationAST(document)!, variables), actor }, run)
 }
 
-/** Maximum number of errors about variables. Each error message repeats the whole input. */
+/** Each error message about a variable repeats the whole input. */
 const options = { maxCoercionErrors: 10 }
 
-/** Arguments of an execution. */
 interface Execution {
   schema: GraphQLSchema
   document: DocumentNode
@@ -132,12 +125,11 @@ export function createExecutor(schema: GraphQLSchema, { fastPaths = true } = {})
   return { execute, compiledRead }
 }
 
-/** Executes operations of REST routes and pages. */
 export interface Executor {
   schema: GraphQLSchema
   tracer: Tracer
   execute: ReturnType<typeof createExecutor>['execute']
-  admit: Admit
+  admit: ReturnType<typeof createAdmit>
 }
 
 /** The error of an operation that a REST route executed, in its public form. */

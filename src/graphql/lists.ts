@@ -6,22 +6,20 @@ import { builder, omitNullish } from './builder.ts'
 
 type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>
 
-/** The argument `offset` of a list. */
 export const offsetArg = (t: Arguments) =>
   t.arg.int({
     description:
       'Number of items to skip at the start of the list. With `last` or `before`, items are skipped at the end.',
   })
 
-/** The argument `search` of a list. `fields` names the fields that are searched. */
+/** `fields` names the fields that are searched. */
 export const searchArg = (t: Arguments, fields: string) =>
   t.arg.string({ description: `Returns items with all of these words in ${fields}. Case does not matter.` })
 
+type Page = { skip?: number | undefined }
+
 /** Adds `offset` to `skip` in a list query. A skip of zero is omitted, because reads without `skip` are faster. */
-export const withOffset = <Query extends { skip?: number | undefined }>(
-  query: Query,
-  offset: number | null | undefined,
-) => ({
+export const withOffset = <Query extends Page>(query: Query, offset: number | null | undefined) => ({
   ...query,
   skip: (query.skip ?? 0) + (offset ?? 0) || undefined,
 })
@@ -34,22 +32,16 @@ const ListOrder = builder.enumType('ListOrder', {
   } as const,
 })
 
-/** The argument `orderBy` of a list. */
 export const orderByArg = (t: Arguments) =>
   t.arg({ type: ListOrder, description: 'Timestamp by which the list is sorted, always newest first.' })
 
-/** A connection whose items are counted only when `totalCount` is requested. */
-type Counted = { totalCount?: number | (() => number | Promise<number>) }
-
-/** Description of every `totalCount`. */
 export const totalCountDescription = 'Number of items on all pages. Counted only when requested.'
 
-/** Description of a `totalCount` that stops at a maximum. */
-export const boundedCountDescription = `Number of items on all pages. Counted only when requested. The count stops at ${MAX_COUNTED} or shortly after this page, so there may be more items.`
+export const boundedCountDescription = `${totalCountDescription} The count stops at ${MAX_COUNTED} or shortly after this page, so there may be more items.`
 
-/** Returns the number of items of a connection on all pages. */
-export function totalCountOf(connection: object): number | Promise<number> {
-  const { totalCount } = connection as Counted
+/** Returns the number of items of a connection on all pages. It is counted only when `totalCount` is requested. */
+export function totalCountOf(connection: object) {
+  const { totalCount } = connection as { totalCount?: number | (() => number | Promise<number>) }
   return typeof totalCount === 'function' ? totalCount() : totalCount!
 }
 
@@ -61,8 +53,8 @@ const forms = {
   assetId_sequence: new RegExp(`^GPC:T:\\["S:${uuid}","N:\\d{1,9}"\\]$`),
 }
 
-/** Maximum length of a cursor, in characters. Longer than any valid one. */
-const LONGEST = 200
+/** Maximum length of a cursor, in characters. */
+const MAX_LENGTH = 200
 
 /** Rejects cursors that do not belong to this kind of list. Throws VALIDATION_FAILED. */
 export function assertCursors(
@@ -71,7 +63,7 @@ export function assertCursors(
 ): void {
   for (const [name, cursor] of Object.entries({ after, before })) {
     if (cursor == null) continue
-    if (cursor.length > LONGEST || !forms[kind].test(Buffer.from(cursor, 'base64').toString())) {
+    if (cursor.length > MAX_LENGTH || !forms[kind].test(Buffer.from(cursor, 'base64').toString())) {
       throw validationFailed({ [name]: ['The value is not a cursor of this connection.'] })
     }
   }
@@ -79,14 +71,9 @@ export function assertCursors(
 
 type Nullish<Fields> = { [Key in keyof Fields]?: Fields[Key] | null }
 
-type ListArgs<Filter> = Nullish<Filter> & {
-  filter?: Nullish<Filter> | null
-  offset?: number | null
-  first?: number | null
-  last?: number | null
-  after?: string | null
-  before?: string | null
-}
+type ListArgs<Filter> = Nullish<
+  Filter & { filter: Nullish<Filter>; offset: number; first: number; last: number; after: string; before: string }
+>
 
 /** Returns the conditions of a list: the fields of the argument `filter`, and all arguments that select no page. */
 function filterOf<Filter>(args: ListArgs<Filter>): Filter {
@@ -95,7 +82,7 @@ function filterOf<Filter>(args: ListArgs<Filter>): Filter {
 }
 
 /** Creates the resolvers of a connection. `list` returns a page, and `count` the number of items on all pages. */
-export const listResolvers = <Filter, Query extends { skip?: number | undefined }, Item>(
+export const listResolvers = <Filter, Query extends Page, Item>(
   list: (context: Context, filter: Filter, query: Query) => Promise<Item[]>,
   count: (context: Context, filter: Filter, offset?: number | null) => Promise<number>,
 ) => ({

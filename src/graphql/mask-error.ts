@@ -6,21 +6,16 @@ import type { Context } from '../context.ts'
 import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 
-const EXPECTED = 'Expected value of type "'
-/** Text that precedes a quoted value in a GraphQL message. */
-const QUOTING = /[,;.]? (?:but encountered error|[Ff]ound:?) /
-
 /**
  * Removes the rest of a message from its first quoted value on. A single regular expression would take quadratic time
  * for a value that repeats the text before it.
  */
 function withoutFound(message: string): string {
-  const start = message.indexOf(EXPECTED)
-  const quoting = start < 0 ? -1 : message.slice(start).search(QUOTING)
+  const start = message.indexOf('Expected value of type "')
+  const quoting = start < 0 ? -1 : message.slice(start).search(/[,;.]? (?:but encountered error|[Ff]ound:?) /)
   return quoting < 0 ? message : `${message.slice(0, start + quoting)}.`
 }
 
-/** Removes quoted values from a GraphQL message. */
 const cut = (message: string) =>
   withoutFound(
     message
@@ -60,18 +55,11 @@ export function withoutValues(message: string, reason?: string): string {
 /** The only message that callers get for an unexpected error. */
 const INTERNAL_MESSAGE = 'An internal error occurred. You are not charged for a failed operation. Please try again.'
 
-/** Maximum message length, in characters. GraphQL libraries repeat the input. */
-const MAX_MESSAGE = 1_000
-
-/** HTTP statuses of errors that do not depend on the request. They show proxies that the request can be retried. */
-const wholeAnswer: Partial<Record<ErrorCode, object>> = { INSUFFICIENT_STORAGE: { http: { status: 503 } } }
-
-const SYNTAX_ERROR = /^Syntax Error/
-
 const masked = new WeakSet<GraphQLError>()
 
 function shown(message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) {
-  const error = new GraphQLError(message.slice(0, MAX_MESSAGE).toWellFormed(), {
+  // GraphQL libraries repeat the input in messages.
+  const error = new GraphQLError(message.slice(0, 1_000).toWellFormed(), {
     nodes: from?.nodes,
     source: from?.source,
     positions: from?.positions,
@@ -82,12 +70,10 @@ function shown(message: string, code: ErrorCode, from?: GraphQLError, extras: ob
   return error
 }
 
-/** Returns the error's code if it is a public error code or follows from the HTTP status. */
 const knownCode = ({ extensions }: GraphQLError): ErrorCode | undefined =>
   errorCodes.find((code) => code === extensions.code) ??
   ((extensions.http as { status?: number } | undefined)?.status === 405 ? 'METHOD_NOT_ALLOWED' : undefined)
 
-/** Returns the DomainError that `error` is or wraps, or undefined. */
 function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error
   return error instanceof GraphQLError && error.originalError ? domainErrorOf(error.originalError) : undefined
@@ -120,15 +106,18 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   const refusal = domainErrorOf(error)
   if (refusal) {
     const { code, details, shortfall, retryAfter } = refusal
-    if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
+    const isFull = code === 'INSUFFICIENT_STORAGE'
+    if (code === 'UNAVAILABLE' || isFull)
       log().warn({ err: refusal.cause ?? refusal, code, reason: refusal.message }, 'Request failed: service outage')
-    return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code] ?? http)
+    // The status shows proxies that the request can be retried.
+    const status = isFull ? { http: { status: 503 } } : http
+    return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, status)
   }
   const cause = from?.originalError ?? error
   if (cause instanceof PothosValidationError) return shown(cause.message, 'VALIDATION_FAILED', from)
   // GraphQL itself rejected the document or its variables.
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
-    const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
+    const code = knownCode(from) ?? (from.message.startsWith('Syntax Error') ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     return shown(withoutValues(from.message, reasonOf(from)), code, from, {}, http)
   }
   log().error({ err: cause, path: from?.path }, 'Request failed: unexpected error')

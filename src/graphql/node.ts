@@ -17,13 +17,11 @@ import { findDelivery } from '../modules/webhooks/deliveries.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
 
-/** Interface of all types with an ID. */
 export const Node = builder.nodeInterfaceRef()
 
 interface Kind {
-  /** Name of the GraphQL type. */
   type: string
-  /** Returns the object, or null if the object does not exist or the caller may not see it. */
+  /** Returns null if the object does not exist or the caller may not see it. */
   find(found: { id: string; uuid: string }, context: Context): Promise<object | null>
 }
 

@@ -17,12 +17,6 @@ import { type ErrorCode, errorMeanings } from '../shared/errors.ts'
 import { createDocumentChecks, type DocumentChecks, documentLimits } from './limits/document-limits.ts'
 import type { NodeContext } from './request-body.ts'
 
-/** Texts of trusted documents by ID, and parsed documents by text. */
-interface TrustedDocuments {
-  texts: ReadonlyMap<string, string>
-  documents: ReadonlyMap<string, DocumentNode>
-}
-
 /** Error for invalid manifests. The message lists all problems. */
 export class TrustedDocumentsError extends Error {
   override readonly name = 'TrustedDocumentsError'
@@ -30,7 +24,6 @@ export class TrustedDocumentsError extends Error {
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** Returns the SHA-256 of a document, in lower-case hexadecimal. */
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Returns the lookup key of an ID. `sha256:<hex>` and `<hex>` are the same ID. */
@@ -42,7 +35,6 @@ const listed = z
   .transform(({ operations }) => operations.map(({ id, body }): [string, string] => [id, body]))
 const manifest = z.union([listed, byId])
 
-/** Returns the documents of a manifest of either format. Throws an Error that describes the problem. */
 function entriesOf(json: string): [id: string, text: string][] {
   let value: unknown
   try {
@@ -55,13 +47,6 @@ function entriesOf(json: string): [id: string, text: string][] {
     throw new Error('The file is not a manifest. Expected documents by ID, or a list `operations` of `id` and `body`.')
   if (entries.length === 0) throw new Error('The manifest contains no documents.')
   return entries
-}
-
-/** Returns the manifest files at a path: a file, or a folder of `.json` files. Throws file system errors. */
-function manifestsAt(path: string): string[] {
-  if (!statSync(path).isDirectory()) return [path]
-  const names = readdirSync(path).filter((name) => name.endsWith('.json'))
-  return names.sort().map((name) => join(path, name))
 }
 
 /** Parses and checks a document. Throws the error that a request with it would get. */
@@ -79,12 +64,9 @@ function check(text: string, schema: GraphQLSchema, checks: DocumentChecks): Doc
 }
 
 /** Reads and checks the manifests at a path, if any. Throws TrustedDocumentsError, which lists every problem. */
-export function readTrustedDocuments(
-  path: string | undefined,
-  schema: GraphQLSchema,
-  introspection: boolean,
-): TrustedDocuments {
+export function readTrustedDocuments(path: string | undefined, schema: GraphQLSchema, introspection: boolean) {
   const checks = createDocumentChecks(schema, introspection)
+  /** Texts by ID, and parsed documents by text. */
   const texts = new Map<string, string>()
   const documents = new Map<string, DocumentNode>()
   const problems: string[] = []
@@ -113,9 +95,9 @@ export function readTrustedDocuments(
 
   if (path) {
     attempt(path, () => {
-      const files = manifestsAt(path)
-      if (files.length === 0) throw new Error('The folder contains no .json file.')
-      for (const file of files) attempt(basename(file), () => readManifest(file))
+      const names = statSync(path).isDirectory() ? readdirSync(path).filter((name) => name.endsWith('.json')) : ['']
+      if (names.length === 0) throw new Error('The folder contains no .json file.')
+      for (const file of names.sort().map((name) => join(path, name))) attempt(basename(file), () => readManifest(file))
     })
   }
   if (problems.length) {
@@ -124,8 +106,8 @@ export function readTrustedDocuments(
   return { texts, documents }
 }
 
-/** Maximum number of stored client documents per process. The least recently used one is evicted. */
-export const keptDocuments = { documents: 1_000, bytes: 4_000_000 } as const
+/** Maximum number and size of stored client documents per process. */
+export const storedDocumentLimits = { documents: 1_000, bytes: 4_000_000 } as const
 
 /** Creates the error for a rejected document. Clients that accept only application/json get status 200. */
 const refusal = (code: ErrorCode, message: string = errorMeanings[code]) => {
@@ -142,7 +124,6 @@ const idRequired = () => refusal('PERSISTED_QUERY_ID_REQUIRED')
 const malformed = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
 const NO_DOCUMENT = 'Send a document as `query`, or its identifier as `documentId` or `extensions.persistedQuery`.'
-const MISMATCH = 'The identifier in the request is not the SHA-256 of the document in the request.'
 
 /** Returns the document ID of a request, in the format of GraphQL over HTTP or of Apollo. */
 const documentIdOf: typeof defaultExtractPersistedOperationId = (
@@ -154,47 +135,49 @@ const documentIdOf: typeof defaultExtractPersistedOperationId = (
 const isHash = (params: GraphQLParams & { documentId?: unknown }) =>
   typeof params.documentId !== 'string' || params.documentId.startsWith('sha256:')
 
-type AppPlugin = Plugin<Context & NodeContext, NodeContext>
-
 /**
  * Creates the plugins that find documents by ID and store documents that clients identify by hash. Place them after
  * the plugins that check documents, so that rejected documents are not stored.
  */
-export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly: boolean): [AppPlugin, Plugin] {
-  const kept = new LRUCache<string, string>({
-    max: keptDocuments.documents,
-    maxSize: keptDocuments.bytes,
+export function createPersistedDocuments(
+  trusted: ReturnType<typeof readTrustedDocuments>,
+  trustedOnly: boolean,
+): [Plugin<Context & NodeContext, NodeContext>, Plugin] {
+  const stored = new LRUCache<string, string>({
+    max: storedDocumentLimits.documents,
+    maxSize: storedDocumentLimits.bytes,
     sizeCalculation: (text, key) => 2 * (text.length + key.length),
   })
   /** Documents that clients sent with a hash, and that are not executed yet. */
   const claims = new WeakMap<IncomingMessage, { hash: string; text: string }>()
-  const keepClaimed = ({ args }: { args: { contextValue: NodeContext } }) => {
+  const storeClaimed = ({ args }: { args: { contextValue: NodeContext } }) => {
     const claim = claims.get(args.contextValue.req)
-    if (claim) kept.set(claim.hash, claim.text)
+    if (claim) stored.set(claim.hash, claim.text)
   }
 
-  const keepDocuments: AppPlugin = {
+  const storeDocuments: Plugin<Context & NodeContext, NodeContext> = {
     onParams({ params, request, context: { req } }) {
       const { query: text } = params
       if (trustedOnly || typeof text !== 'string') return
       const id = documentIdOf(params, request, {})
       if (id === null || !isHash(params)) return
       const hash = hashOf(text)
-      if (keyOf(id) !== hash) throw malformed(MISMATCH)
+      if (keyOf(id) !== hash)
+        throw malformed('The identifier in the request is not the SHA-256 of the document in the request.')
       claims.set(req, { hash, text })
     },
-    onExecute: keepClaimed,
-    onSubscribe: keepClaimed,
+    onExecute: storeClaimed,
+    onSubscribe: storeClaimed,
   }
   const findDocuments = usePersistedOperations({
     allowArbitraryOperations: !trustedOnly,
     extractPersistedOperationId: documentIdOf,
-    getPersistedOperation: (id) => trusted.texts.get(keyOf(id)) ?? kept.get(keyOf(id)) ?? null,
+    getPersistedOperation: (id) => trusted.texts.get(keyOf(id)) ?? stored.get(keyOf(id)) ?? null,
     customErrors: {
       notFound: trustedOnly ? notInList : notFound,
       keyNotFound: trustedOnly ? idRequired : () => malformed(NO_DOCUMENT),
       persistedQueryOnly: idRequired,
     },
   })
-  return [keepDocuments, findDocuments]
+  return [storeDocuments, findDocuments]
 }

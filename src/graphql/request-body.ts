@@ -28,13 +28,9 @@ export interface RequestReaders {
   bodyLimits: BodyLimits
 }
 
-/** Returns a function that calls `ask` only once. */
-function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
-  let answer: Promise<Value> | undefined
-  return () => {
-    answer ??= ask()
-    return answer
-  }
+function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
+  let result: Promise<Value> | undefined
+  return () => (result ??= work())
 }
 
 /**
@@ -78,12 +74,9 @@ export function fileUpload(
 const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
 const JSON_PARAMETERS = new Set(['variables', 'extensions'])
 
-/** Parameters that may be omitted. */
-const OPTIONAL = ['operationName', 'variables', 'extensions'] as const
-
 /** Treats empty values as omitted: PHP encodes an empty map as a list, and forms send an empty field as empty text. */
 function withoutEmpty(params: Record<string, unknown>): Record<string, unknown> {
-  for (const name of OPTIONAL) {
+  for (const name of ['operationName', 'variables', 'extensions']) {
     const value = params[name]
     if (value === '' || (Array.isArray(value) && value.length === 0)) delete params[name]
   }
@@ -115,14 +108,12 @@ const badForm = (problem: string) => new DomainError('PARSE_ERROR', `Multipart f
 function place(operations: Record<string, unknown>, path: unknown, upload: Upload) {
   const steps = typeof path === 'string' ? path.split('.') : []
   const last = steps.pop()
-  let at: unknown = operations
-  for (const step of steps) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
-  const isThere = steps[0] === 'variables' && isObject(at) && Object.hasOwn(at, last!) && at[last!] === null
-  if (!isThere) throw badForm('`map` contains a path that does not lead to null.')
-  ;(at as Record<string, unknown>)[last!] = upload
+  let holder = operations
+  for (const step of steps) holder = Object.hasOwn(holder, step) ? Object(holder[step]) : {}
+  const isNull = steps[0] === 'variables' && Object.hasOwn(holder, last!) && holder[last!] === null
+  if (!isNull) throw badForm('`map` contains a path that does not lead to null.')
+  holder[last!] = upload
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 /**
  * Reads a multipart request. A file is read when a resolver creates a stream of it, after it has checked permission
@@ -206,13 +197,9 @@ export function readUploadForm(req: IncomingMessage, limits: BodyLimits, intake:
 function transportError(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error
   const { code, message } = error
-  return new GraphQLError(message, {
-    originalError: error,
-    extensions: { code, http: { status: statuses[code].status } },
-  })
+  const extensions = { code, http: { status: statuses[code].status } }
+  return new GraphQLError(message, { originalError: error, extensions })
 }
-
-const JSON_TYPES = new Set(['application/json', 'application/graphql+json'])
 
 /**
  * Reads GET parameters from the URL and POST bodies from the socket. Yoga's own parser copies every body through a
@@ -232,12 +219,11 @@ export const useRequestBody = (limits: BodyLimits): Plugin<Context & NodeContext
     return form.params
   }
 
-  /** Reads a body. Throws UNSUPPORTED_MEDIA_TYPE. */
   async function readBody(context: Context & NodeContext): Promise<Record<string, unknown>> {
     const { req, readText } = context
     const type = mediaTypeOf(req.headers['content-type'])
     if (type === 'multipart/form-data') return readFiles(context)
-    if (JSON_TYPES.has(type)) return readParams(await readText())
+    if (type === 'application/json' || type === 'application/graphql+json') return readParams(await readText())
     if (type === 'application/graphql') return { query: await readText() }
     throw new GraphQLError('Send JSON, a GraphQL document, or a GraphQL multipart request.', {
       extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },

@@ -39,14 +39,13 @@ const hadPreflight = (headers: IncomingHttpHeaders) =>
   (headers.authorization !== undefined && !BROWSER_CREDENTIALS.test(headers.authorization))
 
 /** Media types of GraphQL responses. Links, images and forms send an Accept header with `*\/*` or HTML. */
-const ANSWER_TYPE = /\b(application\/(json|graphql-response\+json)|text\/event-stream|multipart\/mixed)\b/i
+const RESPONSE_TYPE = /\b(application\/(json|graphql-response\+json)|text\/event-stream|multipart\/mixed)\b/i
 
 /** Fetch modes in which a page cannot read a cross-origin response. Scripts cannot change the mode. */
-const FETCH_MODES = new Set<unknown>(['cors', 'same-origin'])
+const FETCH_MODES: unknown[] = ['cors', 'same-origin']
 
-const refuse = (message: string): never => {
-  throw new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
-}
+const badRequest = (message: string) =>
+  new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
 
 /** Rejects requests that another site can send by a link, an image or a form, without knowledge of its visitors. */
 export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
@@ -54,51 +53,48 @@ export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
     const { headers } = req
     if (hadPreflight(headers)) return
     if (method === 'GET') {
-      if (ANSWER_TYPE.test(headers.accept ?? '') || FETCH_MODES.has(headers['sec-fetch-mode'])) return
-      refuse('Add the header `Accept: application/json`.')
+      if (RESPONSE_TYPE.test(headers.accept ?? '') || FETCH_MODES.includes(headers['sec-fetch-mode'])) return
+      throw badRequest('Add the header `Accept: application/json`.')
     }
     if (method !== 'POST' || mediaTypeOf(headers['content-type']) !== 'multipart/form-data') return
-    refuse('A multipart request needs the header GraphQL-Require-Preflight.')
+    throw badRequest('A multipart request needs the header GraphQL-Require-Preflight.')
   },
 })
 
 const EVENT_STREAM = 'text/event-stream'
-const ANSWERS = ['application/json', 'application/graphql-response+json', EVENT_STREAM]
-
-/** Matches quality zero, which means "not acceptable" (RFC 9110). */
-const REFUSED = /;\s*q=0(\.0*)?\s*(;|$)/
+const RESPONSES = ['application/json', 'application/graphql-response+json', EVENT_STREAM]
 
 /** Returns true if an Accept header allows a media type. A missing header allows all. */
 export function accepts(header: string | undefined, type: string): boolean {
   if (!header?.trim()) return true
   const [kind] = type.split('/')
-  return header
-    .toLowerCase()
-    .split(',')
-    .filter((wish) => !REFUSED.test(wish))
-    .map((wish) => wish.split(';')[0]!.trim())
-    .some((wish) => wish === '*/*' || wish === `${kind}/*` || wish === type)
+  return (
+    header
+      .toLowerCase()
+      .split(',')
+      // Quality zero means "not acceptable" (RFC 9110).
+      .filter((range) => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range))
+      .map((range) => range.split(';')[0]!.trim())
+      .some((range) => range === '*/*' || range === `${kind}/*` || range === type)
+  )
 }
 
-const takesAnswers = ({ headers }: IncomingMessage) => ANSWERS.some((type) => accepts(headers.accept, type))
+const acceptsResponse = ({ headers }: IncomingMessage) => RESPONSES.some((type) => accepts(headers.accept, type))
 
 const notAcceptable = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
 
-const NO_ANSWER =
+const NO_RESPONSE =
   'The server cannot produce an accepted media type. Send `Accept: application/json`, or `Accept: text/event-stream` for a subscription.'
 const NO_STREAM = 'Subscriptions use server-sent events. Send `Accept: text/event-stream`.'
 
-/**
- * Handles event streams. The client must accept event streams. A stream ends when its client disconnects. During
- * shutdown, streams are aborted, not completed. A rejected stream gets status 429.
- */
+/** Handles event streams. A stream ends when its client disconnects, and is aborted, not completed, during shutdown. */
 export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
   const streams = new WeakSet<ServerResponse>()
   return {
     // The Accept header is checked before execution, because the client could not read the response.
     onParams({ context: { req } }) {
-      if (!takesAnswers(req)) throw notAcceptable(NO_ANSWER)
+      if (!acceptsResponse(req)) throw notAcceptable(NO_RESPONSE)
     },
     onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
       const { req, res, eventStreams } = contextValue
@@ -122,7 +118,7 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
     },
     onResultProcess({ result, serverContext: { req, res }, setResultProcessor, resultProcessor }) {
       // If the client accepts no supported media type, the error is sent as JSON.
-      if (!resultProcessor || !takesAnswers(req)) setResultProcessor(processRegularResult, 'application/json')
+      if (!resultProcessor || !acceptsResponse(req)) setResultProcessor(processRegularResult, 'application/json')
       if (!streams.has(res) || !('errors' in result)) return
       for (const { extensions } of result.errors ?? [])
         if (extensions.code === 'THROTTLED') extensions.http = { status: 429 }
@@ -183,7 +179,6 @@ async function subscribe(args: ExecutionArgs) {
   return isAsyncIterable(events) ? mapSourceToResponseEvent(valid, events, executeEvent) : events
 }
 
-/** Executes operations with the executor that REST uses. */
 export const useExecute = ({ execute }: ReturnType<typeof createExecutor>): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((execution) => execute(execution as Parameters<typeof execute>[0]))
@@ -192,8 +187,6 @@ export const useExecute = ({ execute }: ReturnType<typeof createExecutor>): Plug
     setSubscribeFn((execution) => subscribe(execution as ExecutionArgs))
   },
 })
-
-const SUGGESTION = / Did you mean [^?]*\?/g
 
 /**
  * Maximum size of a subscription event, in bytes. Every subscriber gets each change without a queue. With events of
@@ -206,19 +199,17 @@ const eventTooLarge = (bytes: number) =>
     `An event of this subscription may have ${bytes} bytes. The maximum is ${MAX_EVENT_BYTES}. Select fewer fields, and read the rest with a query.`,
   )
 
-interface DocumentLimitOptions {
-  checks: DocumentChecks
-  introspection: boolean
-  admission: Admission
-}
-
 /**
  * Rejects documents and operations that exceed the limits. Each document is checked once, when it is parsed and
  * validated. Later requests only check their variables.
  */
-export function useDocumentLimits({ checks, introspection, admission }: DocumentLimitOptions): Plugin<Context> {
+export function useDocumentLimits(
+  checks: DocumentChecks,
+  introspection: boolean,
+  admission: Admission,
+): Plugin<Context> {
   /** Returns the cost of an operation, or its error. Returns undefined for an unknown operation. */
-  function judge({ contextValue, document, operationName, variableValues }: ExecutionArgs) {
+  function measure({ contextValue, document, operationName, variableValues }: ExecutionArgs) {
     const operation = getOperationAST(document, operationName)
     if (!operation) return undefined
     try {
@@ -245,23 +236,23 @@ export function useDocumentLimits({ checks, introspection, admission }: Document
       setValidationFn(checks.validate)
     },
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
-      const judged = judge(args)
-      if (!judged) return
-      if ('errors' in judged) return setResultAndStopExecution(judged)
-      const asked = { ...judged, actor: args.contextValue.actor }
+      const cost = measure(args)
+      if (!cost) return
+      if ('errors' in cost) return setResultAndStopExecution(cost)
+      const operation = { ...cost, actor: args.contextValue.actor }
       setExecuteFn(((given: typeof args) =>
-        admission.enter(asked, async () => executeFn(given)).catch(asResult)) as typeof executeFn)
+        admission.enter(operation, async () => executeFn(given)).catch(asResult)) as typeof executeFn)
     },
     onSubscribe({ args, setResultAndStopExecution }) {
-      const judged = judge(args)
-      if (!judged) return
-      if ('errors' in judged) setResultAndStopExecution(judged)
-      else if (judged.bytes > MAX_EVENT_BYTES) setResultAndStopExecution({ errors: [eventTooLarge(judged.bytes)] })
+      const cost = measure(args)
+      if (!cost) return
+      if ('errors' in cost) setResultAndStopExecution(cost)
+      else if (cost.bytes > MAX_EVENT_BYTES) setResultAndStopExecution({ errors: [eventTooLarge(cost.bytes)] })
     },
     onResultProcess({ result }) {
       // Removes the suggestions of schema names, which the executor adds to errors about variables.
       if (introspection || Array.isArray(result) || !('errors' in result)) return
-      for (const error of result.errors ?? []) error.message = error.message.replace(SUGGESTION, '')
+      for (const error of result.errors ?? []) error.message = error.message.replace(/ Did you mean [^?]*\?/g, '')
     },
   }
 }
@@ -325,18 +316,17 @@ export const useTracing = (tracer: Tracer): Plugin => ({
   },
 })
 
-/** Maximum length of a response that is written as a string, in characters. */
-const SHORT = 65_536
+/**
+ * Returns the body of a response: a string, or bytes if it is long. Until the client has read a string, it takes four
+ * times its length in memory. Yoga's types allow only a string.
+ */
+export const bodyOf = (result: unknown): string => {
+  const text = JSON.stringify(result)
+  return text.length <= 65_536 ? text : (Buffer.from(text) as unknown as string)
+}
 
-/** Returns the body of a response: a string, or bytes if it is long. Yoga's types allow only a string. */
-export const writable = (text: string): string =>
-  text.length <= SHORT ? text : (Buffer.from(text) as unknown as string)
-
-const stringify = (result: unknown) => writable(JSON.stringify(result))
-
-/** Writes long responses as bytes. Until the client has read it, a string takes four times its length in memory. */
-export const useAnswerBytes = (): Plugin => ({
+export const useResponseBytes = (): Plugin => ({
   onResultProcess({ result }) {
-    if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = stringify
+    if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = bodyOf
   },
 })

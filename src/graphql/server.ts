@@ -24,25 +24,22 @@ import { createPersistedDocuments, readTrustedDocuments } from './persisted-docu
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
 import { type NodeContext, newNodeContext, type RequestReaders, readParams, useRequestBody } from './request-body.ts'
 import {
+  bodyOf,
   nameOfOperation,
   spanOfOperation,
-  useAnswerBytes,
   useCsrfGuard,
   useDocumentLimits,
   useErrorVocabulary,
   useExecute,
   useRequestQuota,
   useRequestWatch,
+  useResponseBytes,
   useStreams,
   useTracing,
-  writable,
 } from './request-plugins.ts'
 
 /** Maximum number of cached documents. A parsed document takes up to 1 MB. */
 const MAX_DOCUMENTS = 200
-
-/** Time for which browsers may cache a preflight response, in seconds. */
-const PREFLIGHT_SECONDS = 86_400
 
 const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
 
@@ -54,9 +51,7 @@ interface Options extends RequestReaders {
   telemetry: Telemetry
   introspection: boolean
   playground: boolean
-  /** Path of the manifests of trusted documents. */
   trustedDocuments: string | undefined
-  /** True if only trusted documents are executed. */
   trustedOnly: boolean
 }
 
@@ -85,17 +80,17 @@ export function createGraphQLHandler(options: Options) {
       useCsrfGuard(),
       useCaller(),
       useRequestBody(bodyLimits),
-      useDocumentLimits({ checks, introspection, admission }),
+      useDocumentLimits(checks, introspection, admission),
       useStaleTokens(schema),
       useMaskedErrors(),
       useStreams(),
       ...createPersistedDocuments(trusted, trustedOnly),
       useRequestQuota({ isKnown }),
       useReplayHeader(),
-      useAnswerBytes(),
+      useResponseBytes(),
       useErrorVocabulary(),
       useRequestWatch(watch),
-      fastPath.remember,
+      fastPath.storeDocument,
       ...(tracer === noopTracer ? [] : [useTracing(tracer)]),
     ],
     parserAndValidationCache: {
@@ -107,7 +102,7 @@ export function createGraphQLHandler(options: Options) {
     },
     cors: ({ method }) => ({
       ...{ origin: '*', credentials: false, exposedHeaders },
-      ...(method === 'OPTIONS' && { maxAge: PREFLIGHT_SECONDS }),
+      ...(method === 'OPTIONS' && { maxAge: 86_400 }),
     }),
     graphiql: false,
     landingPage: false,
@@ -117,18 +112,16 @@ export function createGraphQLHandler(options: Options) {
     maxRequestBodySize: false,
     batching: false,
     logging: {
-      debug: () => undefined,
-      info: () => undefined,
       warn: (...parts) => log.warn({ reason: parts.join(' ') }, 'GraphQL server warning'),
       // `maskError` logs unexpected errors. Yoga's texts quote the document, which may contain a password.
-      error: () => undefined,
+      ...{ debug() {}, info() {}, error() {} },
     },
   })
   return async (req: IncomingMessage, res: ServerResponse) => {
     const request = newNodeContext(options, req, res)
     // A handler can override this header. Without it, shared caches may store responses to GET requests.
     res.setHeader('Cache-Control', 'private, no-cache')
-    if (await fastPath.answer(request)) return undefined
+    if (await fastPath.handle(request)) return undefined
     if (!options.playground || !wantsPlayground(req)) return yoga(req, res, request)
     watch.setOperation(res, 'graphql', 'playground')
     return playground(req, res)
@@ -163,11 +156,7 @@ const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
   },
 })
 
-interface Known {
-  document: DocumentNode
-  operation: OperationDefinitionNode
-  read: CompiledOperation
-}
+type CompiledDocument = { document: DocumentNode; operation: OperationDefinitionNode; read: CompiledOperation }
 
 /** Returns true for a POST request with JSON that accepts a JSON response and needs no other features of Yoga. */
 const isFastPathRequest = ({ method, url, headers }: IncomingMessage) =>
@@ -186,14 +175,13 @@ function plainParams({ query, variables, operationName, ...others }: Record<stri
 }
 
 /**
- * Handles repeated POST requests with a compiled document without Yoga. It calls the same functions as the plugins. On
- * any error it passes the request to Yoga, which reports the error. `remember` is a Yoga plugin that stores compiled
- * documents. `answer` returns true if it handled the request.
+ * Handles repeated POST requests with a compiled document without Yoga, but with the same functions as the plugins. Yoga
+ * handles a request with an error. `storeDocument` is a plugin. `handle` returns true if it handled the request.
  */
 function createFastPath({ executor, admission, telemetry, trustedOnly }: Options, checks: DocumentChecks) {
-  const known = new LRUCache<string, Known>({ max: MAX_DOCUMENTS })
+  const known = new LRUCache<string, CompiledDocument>({ max: MAX_DOCUMENTS })
 
-  const remember: Plugin<Context & NodeContext> = {
+  const storeDocument: Plugin<Context & NodeContext> = {
     onExecute: ({ args: { document, contextValue } }) => {
       const { query } = contextValue.params
       const operation = getOperationAST(document)
@@ -229,7 +217,7 @@ function createFastPath({ executor, admission, telemetry, trustedOnly }: Options
   }
 
   function write({ headers: { origin } }: IncomingMessage, res: ServerResponse, result: ExecutionResult) {
-    const body = writable(JSON.stringify(result))
+    const body = bodyOf(result)
     if (origin !== undefined) {
       res.setHeader('Access-Control-Allow-Origin', origin)
       res.setHeader('Vary', 'Origin')
@@ -241,8 +229,8 @@ function createFastPath({ executor, admission, telemetry, trustedOnly }: Options
   }
 
   return {
-    remember,
-    async answer(request: NodeContext): Promise<boolean> {
+    storeDocument,
+    async handle(request: NodeContext): Promise<boolean> {
       if (trustedOnly || known.size === 0 || !isFastPathRequest(request.req)) return false
       const result = await resultOf(request).catch(() => undefined)
       if (!result || result.errors) return false

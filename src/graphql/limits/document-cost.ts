@@ -17,16 +17,10 @@ import {
 } from 'graphql'
 import { DomainError } from '../../shared/errors.ts'
 
-/** Default and maximum number of items of a page. */
-interface PageSize {
-  defaultSize: number
-  maxSize: number
-}
-
 /** Maximum size of the value of a field. */
 interface Size {
   /** Page sizes of a list with `first` and `last`, or `limit`. */
-  page?: PageSize
+  page?: { defaultSize: number; maxSize: number }
   /** Maximum number of items of a list without page arguments. */
   items?: number
   /** Maximum bytes of a text or JSON value in the response, or bytes read for an object or list item. */
@@ -35,38 +29,25 @@ interface Size {
   values?: number
 }
 
-const DEFAULT_PAGE = 20
-
-/** Maximum bytes per character: JSON escapes a control character as `\u0001`. */
-const BYTES_OF_CHARACTER = 6
-/** Maximum bytes per byte of JSON in a JSON string, in which a quotation mark takes two bytes. */
-const BYTES_OF_JSON_BYTE = 2
-
-const stated = (size: Size) => ({ extensions: { size } })
+const withSize = (size: Size) => ({ extensions: { size } })
 
 /** Declares a page of a list. Pothos enforces both sizes. `bytes`: bytes read per item, for any selection. */
-export const pageOf = (maxSize: number, defaultSize = DEFAULT_PAGE, bytes?: number) => ({
+export const pageOf = (maxSize: number, defaultSize = 20, bytes?: number) => ({
   defaultSize,
   maxSize,
-  ...stated({ page: { defaultSize, maxSize }, ...(bytes !== undefined && { bytes }) }),
+  ...withSize({ page: { defaultSize, maxSize }, ...(bytes !== undefined && { bytes }) }),
 })
 
-export const atMost = (items: number) => stated({ items })
+export const atMost = (items: number) => withSize({ items })
+/** A character takes at most 6 bytes: JSON escapes a control character as `\u0001`. */
+export const characters = (count: number) => withSize({ bytes: count * 6 })
+export const jsonBytes = (count: number) => withSize({ bytes: count })
+/** Declares a text that contains JSON. Inside a JSON string, a quotation mark takes two bytes. */
+export const jsonTextBytes = (count: number) => withSize({ bytes: count * 2 })
+export const urlSize = withSize({ bytes: 1_000 })
+/** Declares a value that counts as several values. */
+export const wholeDocument = (bytes: number, values: number) => withSize({ bytes, values })
 
-/** Declares a text with a maximum number of characters. */
-export const characters = (count: number) => stated({ bytes: count * BYTES_OF_CHARACTER })
-
-export const jsonBytes = (count: number) => stated({ bytes: count })
-
-/** Declares a text that contains JSON, with a maximum number of bytes. */
-export const jsonTextBytes = (count: number) => stated({ bytes: count * BYTES_OF_JSON_BYTE })
-
-export const urlSize = stated({ bytes: 1_000 })
-
-/** Declares a value with a maximum size that counts as several values. */
-export const wholeDocument = (bytes: number, values: number) => stated({ bytes, values })
-
-/** Returns the declared size of a field or argument, if any. */
 export const sizeOf = ({ extensions }: { extensions?: unknown }): Size =>
   (extensions as { size?: Size } | null)?.size ?? {}
 
@@ -93,7 +74,6 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])))
 
-/** Returns true for a field that describes the schema. */
 export const isIntrospection = ({ name }: FieldNode) => name.value === '__schema' || name.value === '__type'
 
 /** Returns true for `__typename`. At the root it has no cost, because client tools add it to every selection. */
@@ -116,10 +96,8 @@ export function rootFieldsOf(document: DocumentNode, { selectionSet }: Operation
 
 /** Number of values that a field with its own SQL statement counts as. */
 const STATEMENT = 10
-/** Bytes of a value without a declared size, such as a number, time, ID or amount. */
-const SMALL_VALUE = 100
-/** Bytes of quotation marks, colon, comma and braces. */
-const PUNCTUATION = 6
+/** Bytes of a number, time, ID or amount, and bytes of quotation marks, colon, comma and braces. */
+const [SMALL_VALUE, PUNCTUATION] = [100, 6]
 
 /** Maximum size of a response. One hundred assets with their latest commits are about 2,500 values. */
 export const answerLimits = { values: 5_000, bytes: 8_100_000 } as const
@@ -132,7 +110,6 @@ interface Sum {
   bytes: number
 }
 
-/** The maximum size of a response, and the number of root fields of its operation. */
 export type DocumentCost = Sum & { rootFields: number }
 
 const sum = (parts: readonly Sum[], times = 1): Sum => ({
@@ -142,7 +119,7 @@ const sum = (parts: readonly Sum[], times = 1): Sum => ({
 
 const isList = ({ type }: GraphQLField<unknown, unknown>) => isListType(getNullableType(type))
 
-/** Computes the cost of an operation. Calls `readVariable` for each variable in the page arguments. */
+/** Computes the cost of an operation. `readVariable` returns the value of a variable in a page argument. */
 export function measureDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -157,12 +134,11 @@ export function measureDocument(
     return node.kind === Kind.INT ? Number(node.value) : node.kind === Kind.STRING ? node.value : undefined
   }
 
-  function pageSize({ arguments: nodes = [] }: FieldNode, page: PageSize): number {
+  function pageSize({ arguments: nodes = [] }: FieldNode, page: Size['page'] & object): number {
     const used = nodes.filter(({ name }) => pageArguments.has(name.value) || name.value === 'offset')
     const given: PageArguments = Object.fromEntries(used.map(({ name, value }) => [name.value, argumentOf(value)]))
-    assertPage(given, page)
-    const size = given.first ?? given.last ?? given.limit
-    if (size === undefined || size === null) return page.defaultSize
+    assertPage(given, page.maxSize)
+    const size = given.first ?? given.last ?? given.limit ?? page.defaultSize
     return typeof size === 'number' ? size : page.maxSize
   }
 
@@ -213,7 +189,7 @@ const refuse = (field: string, problem: string) =>
   new DomainError('VALIDATION_FAILED', `${field}: ${problem}`, { details: { [field]: [problem] } })
 
 /** Throws VALIDATION_FAILED for an invalid page size. Ignores values of a wrong type, which GraphQL itself rejects. */
-function assertPage(given: PageArguments, { maxSize }: PageSize): void {
+function assertPage(given: PageArguments, maxSize: number): void {
   for (const [name, size] of Object.entries(given)) {
     if (typeof size !== 'number') continue
     if (size < 0) throw refuse(name, 'Ensure this value is 0 or more.')

@@ -1,6 +1,5 @@
 /** Limits and checks of documents. The syntax limits are checked before validation, because validation is expensive. */
 import {
-  type ASTNode,
   type ASTVisitor,
   type DocumentNode,
   GraphQLError,
@@ -61,7 +60,6 @@ const nouns: Partial<Record<Limited, string>> = {
   repetitions: 'repetitions of a field',
 }
 
-/** Returns the error for a rejected document, with code VALIDATION_FAILED. */
 export const documentRefusal = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
 
@@ -71,16 +69,9 @@ function assertWithin(limit: Limited, count: number): void {
   }
 }
 
-interface Measure {
-  fields: number
-  aliases: number
-  directives: number
-  depth: number
-}
+const nothing = { fields: 0, aliases: 0, directives: 0, depth: 0 }
+type Measure = typeof nothing
 
-const nothing: Measure = { fields: 0, aliases: 0, directives: 0, depth: 0 }
-
-/** Name of the depth limit for a selection. Introspection queries are deeper than data queries. */
 type DepthLimit = 'depth' | 'schemaDepth'
 
 function createMeter(document: DocumentNode) {
@@ -144,7 +135,6 @@ function createMeter(document: DocumentNode) {
   return { fragments, ofSelections, ofFragment }
 }
 
-/** Checks the syntax of a document against the limits. Throws a GraphQLError that names the limit. */
 function assertDocumentFits(document: DocumentNode): void {
   const { fragments, ofSelections, ofFragment } = createMeter(document)
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
@@ -189,14 +179,9 @@ export function assertVariablesFit(variables: unknown): void {
   assertVariables(variables)
 }
 
-const MAX_ERRORS = 8
-
-type Variables = Readonly<Record<string, unknown>>
-
-/** The checks of a document, in the order in which they run. */
 export type DocumentChecks = ReturnType<typeof createDocumentChecks>
 
-/** Creates the checks for a schema. `introspection`: true if introspection is allowed. */
+/** Creates the checks of documents, in the order in which they run. `introspection`: true if it is allowed. */
 export function createDocumentChecks(schema: GraphQLSchema, introspection: boolean) {
   const costOf = createCostOf(schema)
   return {
@@ -208,21 +193,21 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
     },
     /** Validation rules in addition to those of the specification. */
     rules: introspection ? [ValidTextRule] : [NoIntrospectionRule, ValidTextRule],
-    /** Validates a document like graphql-js, but stops after a few errors. */
     validate: (checked: GraphQLSchema, document: DocumentNode, rules = specifiedRules) =>
-      validate(checked, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }),
+      validate(checked, document, rules, { maxErrors: 8, hideSuggestions: !introspection }),
     /** Throws a GraphQLError or VALIDATION_FAILED if the response could exceed the limits. */
-    measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): DocumentCost {
+    measure(
+      document: DocumentNode,
+      operation: OperationDefinitionNode,
+      variables: Readonly<Record<string, unknown>>,
+    ): DocumentCost {
       const cost = costOf(document, operation, variables)
-      if (cost.values > answerLimits.values) {
-        throw documentRefusal(`The response may contain ${cost.values} values. The maximum is ${answerLimits.values}.`)
-      }
-      if (cost.bytes > answerLimits.bytes) {
-        throw documentRefusal(
-          `The response may have ${cost.bytes} bytes. The maximum is ${answerLimits.bytes}. Request smaller pages or fewer long texts.`,
-        )
-      }
-      return cost
+      const { values, bytes } = answerLimits
+      if (cost.values > values)
+        throw documentRefusal(`The response may contain ${cost.values} values. The maximum is ${values}.`)
+      if (cost.bytes <= bytes) return cost
+      const advice = 'Request smaller pages or fewer long texts.'
+      throw documentRefusal(`The response may have ${cost.bytes} bytes. The maximum is ${bytes}. ${advice}`)
     },
   }
 }
@@ -230,20 +215,16 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
 /** Rejects introspection, except of type names: errors about fragments show anyway whether a type exists. */
 function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
   const isName = (node: SelectionNode) => node.kind === Kind.FIELD && /^(name|__typename)$/.test(node.name.value)
+  const problem = 'Introspection is disabled, except for `__typename` and the name of a type.'
   return {
     Field(node) {
-      if (!isIntrospection(node) || (node.name.value === '__type' && node.selectionSet?.selections.every(isName)))
-        return
-      context.reportError(
-        new GraphQLError('Introspection is disabled, except for `__typename` and the name of a type.'),
-      )
+      const isAllowed = node.name.value === '__type' && node.selectionSet?.selections.every(isName)
+      if (isIntrospection(node) && !isAllowed) context.reportError(new GraphQLError(problem))
     },
   }
 }
 
-const isNamed = (node: ASTNode | readonly ASTNode[]) =>
-  'kind' in node &&
-  (node.kind === Kind.OBJECT_FIELD || node.kind === Kind.ARGUMENT || node.kind === Kind.VARIABLE_DEFINITION)
+const namedKinds: unknown[] = [Kind.OBJECT_FIELD, Kind.ARGUMENT, Kind.VARIABLE_DEFINITION]
 
 /** Applies the rules for texts in variables to texts in the document. */
 function ValidTextRule(context: ValidationContext): ASTVisitor {
@@ -251,10 +232,10 @@ function ValidTextRule(context: ValidationContext): ASTVisitor {
     StringValue(node, _key, parent, _path, ancestors) {
       const problem = textProblem(node.value)
       if (!problem) return
+      const isNamed = (holder: object) => 'kind' in holder && namedKinds.includes(holder.kind)
       const holder = [...ancestors, parent!].findLast(isNamed) as { name?: { value: string } } | undefined
-      context.reportError(
-        new GraphQLError(`${holder?.name ? `${holder.name.value}: ` : ''}${problem}`, { nodes: node }),
-      )
+      const name = holder?.name ? `${holder.name.value}: ` : ''
+      context.reportError(new GraphQLError(`${name}${problem}`, { nodes: node }))
     },
   }
 }

@@ -5,15 +5,15 @@
 
 /** Creates a replacement for browser storage that lasts while the page is open. */
 function temporaryStorage() {
-  const kept = new Map()
+  const items = new Map()
   return {
-    getItem: (name) => kept.get(String(name)) ?? null,
-    setItem: (name, value) => void kept.set(String(name), String(value)),
-    removeItem: (name) => void kept.delete(String(name)),
-    clear: () => kept.clear(),
-    key: (index) => [...kept.keys()][index] ?? null,
+    getItem: (name) => items.get(String(name)) ?? null,
+    setItem: (name, value) => void items.set(String(name), String(value)),
+    removeItem: (name) => void items.delete(String(name)),
+    clear: () => items.clear(),
+    key: (index) => [...items.keys()][index] ?? null,
     get length() {
-      return kept.size
+      return items.size
     },
   }
 }
@@ -153,7 +153,7 @@ globalThis.fetch = async (url, init = {}) => {
 function openingTabs() {
   known.set('random', crypto.getRandomValues(new Uint32Array(1))[0].toString(36))
   const json = (value) => complete(JSON.stringify(value, null, 2))
-  return globalThis.playgroundTabs.map(({ query, variables, headers = {} }) => ({
+  return globalThis.playgroundTabs.map(({ query, variables, headers }) => ({
     query,
     variables: json(variables),
     headers: json(headers),

@@ -13,16 +13,9 @@ const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')
  */
 const policyFor = (script: string) =>
   [
-    "default-src 'none'",
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}' 'unsafe-eval'`,
-    'worker-src blob: data:',
-    "style-src 'unsafe-inline'",
-    'font-src data:',
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
+    "worker-src blob: data:; style-src 'unsafe-inline'; font-src data:; img-src 'self' data:; connect-src 'self'",
   ].join('; ')
 
 /** Style that keeps tabs still. GraphiQL moves the initial tabs during a click, so that the click misses. */
@@ -41,7 +34,6 @@ const narrow = `@media (max-width: 48rem) {
   #graphiql-session > .graphiql-response { flex: 2 1 0% !important; min-height: 0; }
 }`
 
-/** Returns a value as a JavaScript literal for an inline script. */
 const literal = (value: unknown) => JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
 
 async function render() {
@@ -84,13 +76,7 @@ export function createPlayground() {
   }
 }
 
-/** A tab. The page replaces placeholders such as `{{token}}` with values of earlier responses: see `page.js`. */
-export interface PlaygroundTab {
-  query: string
-  variables?: object
-  headers?: object
-}
-
+/** Values for placeholders such as `{{token}}` come from earlier responses: see `page.js`. */
 const asUser = { Authorization: 'token {{token}}' }
 const asAdministrator = { Authorization: 'token {{adminToken}}' }
 const throughShop = { ...asUser, 'x-api-key': '{{apiKey}}' }
@@ -98,31 +84,29 @@ const throughShop = { ...asUser, 'x-api-key': '{{apiKey}}' }
 const account = { email: 'ada-{{random}}@example.org', password: 'correct horse battery' }
 const administrator = { email: 'root@example.org', password: 'correct horse battery' }
 
-export const tabs: PlaygroundTab[] = [
-  {
-    query: `# 1. Create an account with a wallet and points.
-#    Run the tabs from left to right, with the
-#    button or Ctrl-Enter. Edit the variables and
-#    headers below as you like.
+const tab = (query: string, variables: object, headers: object = {}) => ({ query, variables, headers })
+
+const tabs = [
+  tab(
+    `# 1. Create an account with a wallet and points.
+#    Run the tabs from left to right.
 mutation SignUp($input: SignUpInput!) {
-  signUp(input: $input) {
-    user { id username address }
-  }
+  signUp(input: $input) { user { id username address } }
 }
 `,
-    variables: { input: { username: 'ada-{{random}}', ...account } },
-  },
-  {
-    query: `# 2. Sign in. The page adds the token to the
+    { input: { username: 'ada-{{random}}', ...account } },
+  ),
+  tab(
+    `# 2. Sign in. The page adds the token to the
 #    headers of later tabs as "Authorization".
 mutation SignIn($input: SignInInput!) {
   signIn(input: $input) { token }
 }
 `,
-    variables: { input: account },
-  },
-  {
-    query: `# 3. Register a file as an asset, paid in points.
+    { input: account },
+  ),
+  tab(
+    `# 3. Register a file as an asset, paid in points.
 #    Your browser asks for a file. To choose
 #    another one, write "file:choose" again.
 mutation Add($file: Upload!, $caption: String) {
@@ -133,11 +117,11 @@ mutation Add($file: Upload!, $caption: String) {
   }
 }
 `,
-    variables: { file: 'file:choose', caption: 'Evening at sea' },
-    headers: asUser,
-  },
-  {
-    query: `# 4. Change the metadata of the asset of tab 3.
+    { file: 'file:choose', caption: 'Evening at sea' },
+    asUser,
+  ),
+  tab(
+    `# 4. Change the metadata of the asset of tab 3.
 #    Each change is a commit at the same price.
 mutation Edit($input: UpdateAssetMetadataInput!) {
   updateAssetMetadata(input: $input) {
@@ -145,30 +129,27 @@ mutation Edit($input: UpdateAssetMetadataInput!) {
   }
 }
 `,
-    variables: { input: { id: '{{asset}}', headline: 'Sunset', commitMessage: 'Give it a headline' } },
-    headers: asUser,
-  },
-  {
-    query: `# 5. Read the history of the asset, newest first.
+    { input: { id: '{{asset}}', headline: 'Sunset', commitMessage: 'Give it a headline' } },
+    asUser,
+  ),
+  tab(
+    `# 5. Read the history of the asset, newest first.
 #    Repeat it to see commits reach the chain:
 #    PENDING, BROADCAST, INCLUDED, FINAL.
 query History($id: ID!) {
   asset(id: $id) {
     id headline
     commits(first: 10) {
-      nodes {
-        message changes status
-        transactionHash createdAt
-      }
+      nodes { message changes status transactionHash }
     }
   }
 }
 `,
-    variables: { id: '{{asset}}' },
-    headers: asUser,
-  },
-  {
-    query: `# 6. Sign in as administrator, who sells apps.
+    { id: '{{asset}}' },
+    asUser,
+  ),
+  tab(
+    `# 6. Sign in as administrator, who sells apps.
 #    First create one in a terminal:
 #    echo correct horse battery |
 #      npm run -s annal -- admin create \\
@@ -177,10 +158,10 @@ mutation Administrator($input: SignInInput!) {
   administrator: signIn(input: $input) { token }
 }
 `,
-    variables: { input: administrator },
-  },
-  {
-    query: `# 7. Create a paid action. With a "webhookUrl",
+    { input: administrator },
+  ),
+  tab(
+    `# 7. Create a paid action. With a "webhookUrl",
 #    each order would call it.
 mutation App($input: CreateNetworkAppInput!) {
   createNetworkApp(input: $input) {
@@ -188,22 +169,21 @@ mutation App($input: CreateNetworkAppInput!) {
   }
 }
 `,
-    variables: { input: { name: 'upscale-{{random}}', price: '1.5' } },
-    headers: asAdministrator,
-  },
-  {
-    query: `# 8. Create an API key for the shop. The page
-#    adds it to the headers of later tabs as
-#    "x-api-key".
+    { input: { name: 'upscale-{{random}}', price: '1.5' } },
+    asAdministrator,
+  ),
+  tab(
+    `# 8. Create an API key for the shop. The page adds
+#    it to the headers of later tabs as "x-api-key".
 mutation IssueKey($input: IssueApiKeyInput!) {
   issueApiKey(input: $input) { key }
 }
 `,
-    variables: { input: { name: 'playground' } },
-    headers: asAdministrator,
-  },
-  {
-    query: `# 9. Order the action for the asset of tab 3
+    { input: { name: 'playground' } },
+    asAdministrator,
+  ),
+  tab(
+    `# 9. Order the action for the asset of tab 3
 #    through the shop. It is not paid yet.
 mutation Order($input: CreateOrderInput!) {
   createOrder(input: $input) {
@@ -211,11 +191,11 @@ mutation Order($input: CreateOrderInput!) {
   }
 }
 `,
-    variables: { input: { networkApp: '{{networkApp}}', actionArgs: { nid: '{{asset}}' } } },
-    headers: throughShop,
-  },
-  {
-    query: `# 10. Confirm the order. The wallet is charged
+    { input: { networkApp: '{{networkApp}}', actionArgs: { nid: '{{asset}}' } } },
+    throughShop,
+  ),
+  tab(
+    `# 10. Confirm the order. The wallet is charged
 #     once, even if you repeat the request.
 mutation Confirm($input: ConfirmOrderInput!) {
   confirmOrder(input: $input) {
@@ -223,7 +203,7 @@ mutation Confirm($input: ConfirmOrderInput!) {
   }
 }
 `,
-    variables: { input: { id: '{{order}}' } },
-    headers: throughShop,
-  },
+    { input: { id: '{{order}}' } },
+    throughShop,
+  ),
 ]

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
-import { hashOf, keptDocuments, readTrustedDocuments } from '../../../src/graphql/persisted-documents.ts'
+import { hashOf, readTrustedDocuments, storedDocumentLimits } from '../../../src/graphql/persisted-documents.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { schema } from '../../support/full-api.ts'
@@ -105,7 +105,7 @@ describe('automatically persisted documents', () => {
 
   it('evicts a persisted document when the cache is full, and requests the document again', async () => {
     const long = (n: number) => `{ me { id } } #${n} ${'x'.repeat(16_000)}`
-    const count = Math.ceil(keptDocuments.bytes / (2 * 16_000)) + 1
+    const count = Math.ceil(storedDocumentLimits.bytes / (2 * 16_000)) + 1
     const send = (n: number) => post({ query: long(n), ...hashed(long(n)) })
     for (let n = 0; n < count; n += 1) expectOk(await send(n))
     expectError(await post(hashed(long(0))), 'PERSISTED_QUERY_NOT_FOUND')
