@@ -182,13 +182,13 @@ async function openContentStore(
   const expected: FindFiles = isFirstStart ? async () => [] : findFiles
   const owned = { owner, findFiles, mayBeUnmarked: !mayClaim }
   if (files.s3) {
-    const [{ createS3ContentStore }, { createS3Bucket }, { claimBucket }] = await Promise.all([
+    const [{ createS3ContentStore }, { createS3Bucket }, { claimStore, ownedBucket }] = await Promise.all([
       import('./files/s3-store.ts'),
       import('./files/s3-bucket.ts'),
       import('./files/store-owner.ts'),
     ])
     if (owner !== undefined && mayClaim) {
-      const claim = claimBucket(createS3Bucket({ ...files.s3, timeoutMs: CLAIM_MS }), owner, expected)
+      const claim = claimStore(ownedBucket(createS3Bucket({ ...files.s3, timeoutMs: CLAIM_MS })), owner, expected)
       // A service starts even if the storage is unreachable. Garbage collection checks the owner again.
       await claim.catch((error: unknown) => {
         if (!(error instanceof DomainError)) throw error

@@ -11,7 +11,7 @@ import { blockExtension, blockPath } from './cids.ts'
 
 /** Extensions of files that are being written, and of blocks that garbage collection moved aside. */
 const [temporary, aside] = ['.part', '.aside']
-/** Returns the block name of a file, without the suffix of a block that was moved aside. */
+/** Returns the block name of a file, without `aside`. */
 const blockOf = (file: string) => file.slice(0, file.indexOf(blockExtension) + blockExtension.length)
 const hasErrno = (code: string) => (error: unknown) => (error as NodeJS.ErrnoException).code === code
 export const isMissingPath = hasErrno('ENOENT')
@@ -29,7 +29,7 @@ export const syncPath = async (path: string) => {
   await handle.sync().finally(() => handle.close())
 }
 
-/** Creates a hard link with the final name of a complete file. Returns false if that name exists. */
+/** Creates a hard link. Returns false if `path` exists. */
 export const linkIfFree = (part: string, path: string) => fs.link(part, path).then(() => true, ifExists)
 
 /** A directory in the layout of `blockstore-fs`, which itself does not sync, shares temporary files, hides errors. */
@@ -56,16 +56,14 @@ export const createBlockDirectory = (dir: string) => {
       await syncPath(dir)
       return create()
     })
+    const fill = async () => {
+      giveToOwner(part)
+      await handle.writeFile(bytes)
+      await handle.sync()
+      return (await handle.stat()).mtimeMs
+    }
     try {
-      let writtenAt: number
-      try {
-        giveToOwner(part)
-        await handle.writeFile(bytes)
-        await handle.sync()
-        writtenAt = (await handle.stat()).mtimeMs
-      } finally {
-        await handle.close()
-      }
+      const writtenAt = await fill().finally(() => handle.close())
       if (await linkIfFree(part, path)) return writtenAt
       // The existing file was written by another writer, or it is damaged.
       if (!(await renew(path, bytes.byteLength))) await fs.rename(part, path)
@@ -111,16 +109,13 @@ export const createBlockDirectory = (dir: string) => {
     /** Returns true if the folder is writable or missing. A store without an owner creates it with the first block. */
     isWritable: () => fs.access(dir, constants.R_OK | constants.W_OK).then(() => true, isMissingPath),
 
-    /** Reads a block. Throws NOT_FOUND, UNAVAILABLE. */
     get: (cid: CID): Promise<Uint8Array> => fs.readFile(pathOf(cid)).catch(readOrFail),
 
-    /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
     length: async (cid: CID): Promise<number> => (await fs.stat(pathOf(cid)).catch(readOrFail)).size,
 
     nameOf: blockPath,
 
-    /** Returns when a block was last written or renewed, in milliseconds, or undefined if the block is missing. */
-    changedAt: (cid: CID): Promise<number | undefined> => changedAt(pathOf(cid)),
+    changedAt: (cid: CID) => changedAt(pathOf(cid)),
 
     /** Restores blocks that a collection moved aside. Returns names that it could not restore. Throws UNAVAILABLE. */
     async restore(onError: OnError): Promise<Set<string>> {
@@ -152,13 +147,10 @@ export const createBlockDirectory = (dir: string) => {
   }
 }
 
+type FileWork = (shard: string, file: string) => Promise<void>
+
 /** Runs `work` for each file, and reports its errors to `onError`. Throws UNAVAILABLE if the folder cannot be read. */
-const eachFile = async (
-  dir: string,
-  onError: OnError,
-  work: (shard: string, file: string) => Promise<void>,
-  cancel?: AbortSignal,
-) => {
+const eachFile = async (dir: string, onError: OnError, work: FileWork, cancel?: AbortSignal) => {
   const shards = await fs.readdir(dir, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissingPath(error)) return []
     throw storageFailure(error)

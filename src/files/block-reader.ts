@@ -9,24 +9,27 @@ import { identity } from 'multiformats/hashes/identity'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { undefinedIf } from '../shared/async.ts'
 import { DomainError, isNotFound, notFound } from '../shared/errors.ts'
-import { blockName, identify, identifyFile, linksOf, parseCid } from './cids.ts'
+import { blockName, identifyDocument, identifyFile, linksOf, parseCid } from './cids.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
+/** Blocks and their sizes in bytes. The functions throw NOT_FOUND, UNAVAILABLE. */
 export interface BlockSource {
-  /** Reads a block. Throws NOT_FOUND, UNAVAILABLE. */
   get(cid: CID): Promise<Uint8Array>
-  /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
   length(cid: CID): Promise<number>
 }
 
-/** Number of bytes read at a time. The exporter reads ahead of a slow consumer, so windows limit its memory. */
+/** Bytes read at a time. The exporter reads ahead of a slow consumer, so windows limit its memory. */
 const READ_WINDOW_BYTES = 4 * 1024 * 1024
 const CHECK_CONCURRENCY = 16
 
 export const createBlockReader = (
   blocks: BlockSource,
 ): Omit<ContentStore, 'importFile' | 'putDocument' | 'collectGarbage' | 'isReachable'> => ({
-  identify,
+  identify(bytes) {
+    const { cid, sha256 } = identifyDocument(bytes)
+    return { cid: cid.toString(), sha256 }
+  },
+
   identifyFile,
 
   async *read(cid, range) {
@@ -107,11 +110,12 @@ type ReadBlock = (cid: CID) => Promise<Uint8Array>
 /** A block of a DAG. `offset`: position of its content in the file, which is correct only if a range is selected. */
 type Step = { cid: CID; offset: number }
 
-const everything: CarSelection = { scope: 'all', duplicates: false }
-
 /** Yields the selected blocks of a DAG, depth first. */
-export async function* walk(root: CID, read: ReadBlock, selection: CarSelection = everything) {
-  const { scope, range, duplicates } = selection
+export async function* walk(
+  root: CID,
+  read: ReadBlock,
+  { scope, range, duplicates }: CarSelection = { scope: 'all', duplicates: false },
+) {
   const sent = new Set<string>()
   const stack: Step[] = [{ cid: root, offset: 0 }]
   for (let step = stack.pop(); step; step = stack.pop()) {
@@ -160,16 +164,12 @@ export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelectio
   const blocks = walk(root, read, selection)
   const first = await blocks.next()
   const { writer, out } = CarWriter.create([root])
-  // `put` settles when its bytes were read from `out`, so writing and reading run concurrently. `out` ends when the
-  // writer is closed.
-  const writing = (async () => {
-    try {
-      if (!first.done) await writer.put(first.value)
-      for await (const block of blocks) await writer.put(block)
-    } finally {
-      await writer.close()
-    }
-  })()
+  const write = async () => {
+    if (!first.done) await writer.put(first.value)
+    for await (const block of blocks) await writer.put(block)
+  }
+  // `put` settles when its bytes were read from `out`, so writing and reading run concurrently.
+  const writing = write().finally(() => writer.close())
   // `writing` is awaited after `out` has ended. This handler prevents an unhandled rejection until then.
   writing.catch(() => undefined)
   yield* out

@@ -10,7 +10,7 @@ import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { parseName } from '../../packages/verify/src/cids.ts'
 import { notFound } from '../shared/errors.ts'
-import type { ContentStore, Pieces, StoredFile } from './file-types.ts'
+import type { Pieces, StoredFile } from './file-types.ts'
 
 /** Parses a CID that a content store can contain: raw or dag-pb with SHA-256. Throws NOT_FOUND for other texts. */
 export const parseCid = (text: string): CID => {
@@ -23,11 +23,6 @@ export const parseCid = (text: string): CID => {
 export const identifyDocument = (bytes: Uint8Array) => {
   const hash = createHash('sha256').update(bytes).digest()
   return { cid: CID.createV1(raw.code, digests.create(sha256.code, hash)), sha256: hash.toString('hex') }
-}
-
-export const identify: ContentStore['identify'] = (bytes) => {
-  const { cid, sha256 } = identifyDocument(bytes)
-  return { cid: cid.toString(), sha256 }
 }
 
 /** Returns the CIDs that a block links to, in order. A block that is not valid dag-pb has no links. */
@@ -81,13 +76,9 @@ export async function importBlocks(
   putBlock: (cid: CID, bytes: Uint8Array) => Promise<void>,
 ): Promise<StoredFile> {
   const { stream, result } = measure(source)
-  const put = async (cid: CID, bytes: unknown) => {
-    await putBlock(cid, bytes as Uint8Array)
-    return cid
-  }
+  const put = (cid: CID, bytes: unknown) => putBlock(cid, bytes as Uint8Array).then(() => cid)
   const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
   return { cid: cid.toString(), ...result() }
 }
 
-/** Returns the identity of a file without storing its blocks. */
-export const identifyFile: ContentStore['identifyFile'] = (source) => importBlocks(source, async () => {})
+export const identifyFile = (source: Pieces) => importBlocks(source, async () => {})

@@ -9,17 +9,16 @@ import { claimStore, type Ownership, ownedBlocks } from './store-owner.ts'
 
 /** Creates the content store in the folder `dir`. Several processes can share it. */
 export const createContentStore = (options: Ownership & { dir: string }): ContentStore => {
-  const { dir, owner, findFiles, mayBeUnmarked = false } = options
+  const { dir, owner, findFiles, mayBeUnmarked } = options
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 
-  /** Returns true if the folder belongs to this installation. Returns false if the folder was unmounted or replaced. */
+  /** Returns false if the folder belongs to another installation, or was unmounted or replaced. */
   const isOwn = async () => {
     if (owner === undefined) return true
     const found = await folder.readOwner()
-    return found === owner || (found === undefined && mayBeUnmarked)
+    return found === owner || (found === undefined && mayBeUnmarked === true)
   }
-  /** Checks the owner of the folder. Throws UNAVAILABLE if the folder belongs to another installation. */
   const assertOwn = async () => {
     const found = await isOwn().catch((error: unknown) => {
       throw unavailable('The file store', error)
@@ -85,8 +84,8 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
       const options = { now: Date.now(), grace: graceSeconds * 1_000, cancel, onError: errors.onError }
       // Restore blocks first. Otherwise each collection would move another copy of the same block aside.
       const stuck = await blocks.restore(errors.onError)
-      const { kept, before } = await markPinned(blocks, pinned, options)
-      const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, errors.onError, cancel)
+      const { reached, before } = await markPinned(blocks, pinned, options)
+      const removed = await blocks.sweep((name) => reached.has(name) || stuck.has(name), before, errors.onError, cancel)
       errors.throwFirst()
       return removed
     },

@@ -16,7 +16,7 @@ export interface HeldFile {
 
 export interface UploadFolder {
   /** Writes a stream to disk. `onBytes` can reject bytes by throwing. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
-  hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
+  hold(bytes: Pieces, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
   /** Deletes abandoned files older than `seconds`. Reports errors to `onError`, by file name. */
   sweep(seconds: number, onError: OnError): Promise<void>
 }
@@ -36,7 +36,7 @@ interface CollectionOptions {
   restore?(cid: string): Promise<void>
 }
 
-/** Selection of the blocks in a CAR: the root block only, or all blocks. */
+/** Selection of the blocks in a CAR. `block`: the root block only. */
 export interface CarSelection {
   scope: 'block' | 'all'
   /** Selects only the blocks that contain these bytes of the file. */
@@ -45,17 +45,15 @@ export interface CarSelection {
   duplicates: boolean
 }
 
-/** Stores files as blocks that are identified by their CIDs. */
 export interface ContentStore {
   /** Imports a file. Blocks are garbage until a pin exists. Throws INSUFFICIENT_STORAGE, UNAVAILABLE, source errors. */
   importFile(source: Pieces): Promise<ImportedFile>
-  /** Returns the identity of a file without storing it. */
   identifyFile(source: Pieces): Promise<StoredFile>
   identify(bytes: Uint8Array): { cid: string; sha256: string }
   /** Stores a document as one raw block. Returns its CID. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   putDocument(bytes: Uint8Array, cancel?: AbortSignal): Promise<string>
   /** Reads a file or a byte range of a file. Throws NOT_FOUND, UNAVAILABLE. */
-  read(cid: string, range?: { offset: number; length: number }): AsyncIterable<Uint8Array>
+  read(cid: string, range?: { offset: number; length: number }): Pieces
   /** Returns the size of a file in bytes. Throws NOT_FOUND, UNAVAILABLE. */
   size(cid: string): Promise<number>
   /** Reads a block. Throws NOT_FOUND, UNAVAILABLE. */
@@ -63,21 +61,13 @@ export interface ContentStore {
   /** Returns true if all blocks of a file are stored. Throws UNAVAILABLE. */
   isWhole(cid: string): Promise<boolean>
   /** Exports a file as a CAR, depth first. Default: all blocks, each once. Throws NOT_FOUND, UNAVAILABLE. */
-  exportCar(cid: string, selection?: CarSelection): AsyncIterable<Uint8Array>
+  exportCar(cid: string, selection?: CarSelection): Pieces
   /** Yields the CIDs of all blocks below a block, each once. Does not read leaves. Throws NOT_FOUND, UNAVAILABLE. */
   blocksBelow(cid: string): AsyncIterable<string>
   /** Deletes unpinned blocks older than `graceSeconds`. Returns the number of deleted blocks. Throws UNAVAILABLE. */
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
   /** Returns true if the content store accepts files. Returns within two seconds. */
   isReachable(): Promise<boolean>
-}
-
-export interface PictureMaker {
-  /**
-   * Returns WebP pictures that fit into squares with these sides, largest first. Returns undefined if the source is not
-   * a raster picture or exceeds the limits. Throws UNAVAILABLE.
-   */
-  make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
 }
 
 export interface ManifestDefinition {
@@ -110,7 +100,7 @@ export interface ContentCredentials {
    */
   signedBy(): readonly [string, ...string[]] | undefined
   /** Yields the file with a signed manifest. Throws VALIDATION_FAILED, UNAVAILABLE, and the errors of the source. */
-  write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>
+  write(source: Pieces, request: ManifestRequest): Pieces
   /** Reads the manifest of a file, or returns undefined. Throws VALIDATION_FAILED, UNAVAILABLE and source errors. */
-  read(source: AsyncIterable<Uint8Array>, format: string): Promise<ManifestReport | undefined>
+  read(source: Pieces, format: string): Promise<ManifestReport | undefined>
 }

@@ -22,7 +22,7 @@ const keyOf = (name: string): number => {
   return key + 1
 }
 
-/** Creates a set for millions of block names. Its false positive rate is one in thirty million. */
+/** Creates a set for millions of block names with little memory. Its false positive rate is one in thirty million. */
 const createCompactHashSet = () => {
   let slots = new Float64Array(FIRST_SLOTS)
   let count = 0
@@ -50,10 +50,11 @@ const createCompactHashSet = () => {
 }
 
 /** Creates a collector that passes errors to a listener. Without a listener, `throwFirst` throws the first error. */
-export const createErrorCollector = (listener: OnError | undefined): { onError: OnError; throwFirst(): void } => {
+export const createErrorCollector = (listener: OnError | undefined) => {
   const errors: unknown[] = []
+  const onError: OnError = listener ?? ((_, error) => errors.push(error))
   return {
-    onError: listener ?? ((_, error) => errors.push(error)),
+    onError,
     throwFirst() {
       if (errors.length > 0) throw storageFailure(errors[0])
     },
@@ -62,7 +63,7 @@ export const createErrorCollector = (listener: OnError | undefined): { onError: 
 
 export interface DatedBlocks extends BlockSource {
   nameOf(cid: CID): string
-  /** Returns when a block was last written or renewed, in milliseconds. Undefined if the block is missing. */
+  /** Time when a block was last written or renewed, in milliseconds. Undefined if the block is missing. */
   changedAt(cid: CID): Promise<number | undefined>
 }
 
@@ -73,7 +74,7 @@ export const markPinned = async (
   options: { now: number; grace: number; onError: OnError; cancel: AbortSignal | undefined },
 ) => {
   const { now, grace, onError, cancel } = options
-  const kept = createCompactHashSet()
+  const reached = createCompactHashSet()
   let before = now - grace
 
   const mark = async (cid: CID): Promise<CID[]> => {
@@ -101,10 +102,10 @@ export const markPinned = async (
     }
     for (let cid = stack.pop(); cid; cid = stack.pop()) {
       const name = blockName(cid)
-      if (kept.has(name)) continue
-      kept.add(name)
+      if (reached.has(name)) continue
+      reached.add(name)
       if (cid.code !== raw.code) for (const link of await mark(cid)) stack.push(link)
     }
   })
-  return { kept, before }
+  return { reached, before }
 }

@@ -12,18 +12,16 @@ import { cleanFileName } from '../shared/text.ts'
 import { carOf } from './block-reader.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
-/** CID of the empty file, which clients request to detect a gateway. No store contains it. */
-const EMPTY_FILE_CID = 'bafkqaaa'
-
-const empty = new Uint8Array()
-
 type ReadableStore = Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'exportCar'>
 
+/** CID of the empty file, which clients request to detect a gateway. No store contains it. */
+const EMPTY_FILE_CID = 'bafkqaaa'
+const readNothing = async () => new Uint8Array()
 const emptyFile: ReadableStore = {
   async *read() {},
   size: async () => 0,
-  readBlock: async () => empty,
-  exportCar: () => carOf(CID.parse(EMPTY_FILE_CID), async () => empty),
+  readBlock: readNothing,
+  exportCar: () => carOf(CID.parse(EMPTY_FILE_CID), readNothing),
 }
 
 type ByteRange = { offset: number; length: number } | undefined
@@ -57,7 +55,7 @@ const etagOf = (cid: string, requested: FileRequest) => {
   return `W/"${parts.filter(Boolean).join('.')}"`
 }
 
-/** Returns the Content-Type. Removes a second type after a comma, because browsers would use that type. */
+/** Removes a second type after a comma, because browsers would use that type. */
 const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
 /** Returns a Content-Disposition header with ASCII and UTF-8 names (RFC 6266, RFC 8187). */
@@ -92,9 +90,11 @@ interface Response {
   headers: Record<string, string>
 }
 
-type ReadRange = (range: ByteRange) => AsyncIterable<Uint8Array>
-
-async function sendBytes({ req, res, etag, headers }: Response, size: number, read: ReadRange) {
+async function sendBytes(
+  { req, res, etag, headers }: Response,
+  size: number,
+  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
+) {
   const { range: requested, 'if-range': condition } = req.headers
   // With `If-Range`, the client gets a range only if its version is current. Otherwise it gets the whole file.
   const range = parseRange(condition === undefined || condition === etag ? requested : undefined, size)
@@ -192,7 +192,6 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
   }
 }
 
-/** A request for a CAR of the blocks of a file, depth first. */
 interface CarRequest {
   kind: 'car'
   scope: 'block' | 'entity' | 'all'
@@ -201,14 +200,11 @@ interface CarRequest {
   duplicates: boolean
 }
 
-/** The requested format of a file: its bytes, its root block, or a CAR. */
+/** `raw`: the root block. */
 type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
 
 /** A format in the Accept header, with the parameters of its media type. */
-interface Accepted {
-  kind: FileRequest['kind']
-  parameters: URLSearchParams
-}
+type Accepted = { kind: FileRequest['kind']; parameters: URLSearchParams }
 
 /** Returns the formats in an Accept header, the most preferred first. */
 const readAccept = (header = ''): Accepted[] => {
@@ -297,8 +293,6 @@ function parseRange(header: string | undefined, size: number): ByteRange | null 
 
 export type FileLinks = ReturnType<typeof createFileLinks>
 
-const HOUR_SECONDS = 3_600
-
 /**
  * Creates signed links to private files, valid for one to two hours. They work without credentials, because an `<img>`
  * cannot send a header. `key`: 32 bytes, the same in all processes of an installation.
@@ -313,7 +307,7 @@ export function createFileLinks({ key }: { key: Uint8Array }) {
     /** Returns path and query of a link to a file of an asset (UUID). The link is valid for at least an hour. */
     sign(assetId: string, cid: string): string {
       // Links to the same file are equal within an hour, so clients can cache the file.
-      const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
+      const expires = (Math.floor(Date.now() / 3_600_000) + 2) * 3_600
       const signature = signatureOf(assetId, cid, expires)
       return `/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`
     },
@@ -323,8 +317,8 @@ export function createFileLinks({ key }: { key: Uint8Array }) {
       if (!Number.isInteger(expires) || expires * 1000 < Date.now()) return undefined
       const assetId = query.get('asset') ?? ''
       const given = Buffer.from(query.get('signature') ?? '')
-      const right = Buffer.from(signatureOf(assetId, canonicalCid(cid) ?? cid, expires))
-      return given.length === right.length && timingSafeEqual(given, right) ? assetId : undefined
+      const expected = Buffer.from(signatureOf(assetId, canonicalCid(cid) ?? cid, expires))
+      return given.length === expected.length && timingSafeEqual(given, expected) ? assetId : undefined
     },
   }
 }

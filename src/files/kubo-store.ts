@@ -6,8 +6,8 @@ import { measure, parseCid } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { createErrorCollector } from './garbage-collection.ts'
 
-/** Option of Kubo to use only local blocks. A search for a missing block on the network never ends. */
-const offline: { offline: true } = { offline: true }
+/** Makes Kubo use only local blocks. A search for a missing block on the network never ends. */
+const offline = { offline: true } as const
 
 /** Prefix of Annal's pin names. The Unix time of the import follows. Annal never changes other pins of the node. */
 const pinPrefix = 'annal '
@@ -35,7 +35,7 @@ export interface KuboContentStoreOptions {
   url: string
   /** Timeout of a response and of each chunk of a response, in milliseconds. */
   timeoutMs?: number
-  /** Maximum time from checking a pin to removing it (ms). A slower removal is reverted. Default: 5,000. */
+  /** Maximum time from the check of a pin to its removal, in milliseconds. A slower removal is reverted. */
   maxRemovalMs?: number
 }
 
@@ -48,14 +48,11 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   const removed = new Map<string, number>()
 
   /** Sends a request to Kubo with a timeout. Throws NOT_FOUND, UNAVAILABLE. */
-  const request = async <T>(run: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
+  const request = <T>(run: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
     const deadline = AbortSignal.timeout(timeoutMs)
-    const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
-    try {
-      return await run(signal)
-    } catch (error) {
+    return run(cancel ? AbortSignal.any([cancel, deadline]) : deadline).catch((error: unknown) => {
       throw deadline.aborted ? unavailable('The file store', timeoutError(timeoutMs)) : toDomainError(error)
-    }
+    })
   }
 
   const pin = (cid: string, cancel?: AbortSignal) =>
@@ -185,16 +182,16 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false, restore } = {}) {
       // Read the time before reading the pins. Files that are pinned later are imported or renewed after this time.
       const before = Date.now() / 1000 - graceSeconds
-      const kept = new Set<string>()
-      for await (const cid of pinned) kept.add(cid)
-      const lost = new Set(kept)
+      const needed = new Set<string>()
+      for await (const cid of pinned) needed.add(cid)
+      const lost = new Set(needed)
       const old: string[] = []
       try {
         const all = (signal: AbortSignal) => kubo.pin.ls({ type: 'recursive', names: true, signal })
         for await (const { cid, name } of withItemTimeout(timeoutMs, all)) {
           cancel?.throwIfAborted()
           lost.delete(cid.toString())
-          if (isOld(name, before) && !kept.has(cid.toString())) old.push(cid.toString())
+          if (isOld(name, before) && !needed.has(cid.toString())) old.push(cid.toString())
         }
       } catch (error) {
         throw toDomainError(error)
@@ -225,7 +222,7 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   }
 }
 
-/** Ignores the error that a pin is missing, because another process may have removed the pin. */
+/** Another process may have removed the pin. */
 const ifUnpinned = undefinedIf(
   (error) => error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message),
 )
@@ -248,10 +245,9 @@ export const keepsUnsynced = async (url: string): Promise<boolean> => {
     .catch(() => ({}))
   // Kubo's datastore specification can be nested: it has several mounts, or wraps another datastore.
   const isUnsynced = (part: unknown): boolean => {
-    const { type, sync } = Object(part)
-    return (
-      (type === 'flatfs' && sync !== true) || (typeof part === 'object' && Object.values(part ?? {}).some(isUnsynced))
-    )
+    if (typeof part !== 'object' || part === null) return false
+    const { type, sync } = part as { type?: unknown; sync?: unknown }
+    return (type === 'flatfs' && sync !== true) || Object.values(part).some(isUnsynced)
   }
   return isUnsynced(spec)
 }
@@ -283,10 +279,7 @@ export const createDeadline = (milliseconds: number) => {
 }
 
 /** Yields the items of `open`. Applies the timeout to each item. Aborts the signal at the end. */
-async function* withItemTimeout<T>(
-  milliseconds: number,
-  open: (signal: AbortSignal) => AsyncIterable<T>,
-): AsyncGenerator<T> {
+async function* withItemTimeout<T>(milliseconds: number, open: (signal: AbortSignal) => AsyncIterable<T>) {
   const { signal, start, stop } = createDeadline(milliseconds)
   const stopped = new AbortController()
   const iterator = open(AbortSignal.any([signal, stopped.signal]))[Symbol.asyncIterator]()

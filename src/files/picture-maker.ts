@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { readAtMost } from '../shared/async.ts'
 import { DomainError, unavailable } from '../shared/errors.ts'
 import { startSandboxedProcess } from '../shared/sandboxed-process.ts'
-import type { PictureMaker } from './file-types.ts'
+import type { Pieces } from './file-types.ts'
 
 const NAME = 'Reading pictures'
-/** Path of the program: TypeScript in the repository, JavaScript in the built package. */
+/** TypeScript in the repository, JavaScript in the built package. */
 const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
 /** Node.js flags of the process. It can read files, such as its libraries, but not write files or start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
@@ -18,9 +18,15 @@ const MAX_OUTPUT_BYTES = 30_000_000
 /** Exit code and signal of `picture-process.ts` for unsupported pictures and for pictures that exceed its limits. */
 const [UNREADABLE, LIMIT_EXCEEDED] = [2, 'SIGXCPU']
 
-/** Creates the maker of thumbnails. Callers limit concurrency. `timeoutMs`: timeout of one picture, in milliseconds. */
-export const createPictureMaker = ({ timeoutMs: timeout = 15_000 } = {}): PictureMaker => ({
-  async make(source, sides) {
+export type PictureMaker = ReturnType<typeof createPictureMaker>
+
+/** Callers limit concurrency. `timeoutMs`: timeout of one picture, in milliseconds. */
+export const createPictureMaker = ({ timeoutMs: timeout = 15_000 } = {}) => ({
+  /**
+   * Returns WebP pictures that fit into squares with these sides, largest first. Returns undefined if the source is not
+   * a raster picture or exceeds the limits. Throws UNAVAILABLE.
+   */
+  async make(source: Pieces, sides: readonly number[]): Promise<Uint8Array[] | undefined> {
     const options = { name: NAME, program: PROGRAM, flags: FLAGS, args: sides.map(String), timeout }
     const { child, exit } = await startSandboxedProcess(options)
     let failure: { error: unknown } | undefined

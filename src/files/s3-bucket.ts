@@ -6,7 +6,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { undefinedIf } from '../shared/async.ts'
 import { DomainError, insufficientStorage, isNotFound, notFound, unavailable } from '../shared/errors.ts'
 
-/** Options of the bucket. Credentials come from the default provider chain of the AWS SDK. */
+/** Credentials come from the default provider chain of the AWS SDK. */
 export interface S3BucketOptions {
   bucket: string
   prefix: string
@@ -27,19 +27,17 @@ export type ListedObject = { key: string; changedAt: number }
 
 export type S3Bucket = ReturnType<typeof createS3Bucket>
 
-/** Maximum number of connections. Each upload writes several blocks at a time. */
-const MAX_CONNECTIONS = 200
 const MAX_ATTEMPTS = 3
 /** Lifetime of a presigned deletion after the check of the object, in seconds. */
 const DELETION_SECONDS = 5
 const STORAGE_FULL = /StorageFull|QuotaExceeded|InsufficientStorage|NoSpace|no space left|quota exceeded/i
-const MAX_MESSAGE_LENGTH = 300
 
 const storeFailure = (message: string) => unavailable('The file store', new Error(message))
 
 export const createS3Bucket = (options: S3BucketOptions) => {
   const { bucket, prefix, region, endpoint, isPathStyle, timeoutMs = 15_000 } = options
-  const agent = { maxSockets: MAX_CONNECTIONS }
+  // Each upload writes several blocks at a time.
+  const agent = { maxSockets: 200 }
   const client = new s3.S3Client({
     region,
     forcePathStyle: isPathStyle,
@@ -53,12 +51,12 @@ export const createS3Bucket = (options: S3BucketOptions) => {
   // The ages of objects are computed with the clock of the storage.
   client.middlewareStack.add(
     (next) => async (args) => {
-      const answer = await next(args)
-      const { headers } = answer.response as { headers?: Record<string, string> }
-      Object.assign((answer.output as { $metadata: object }).$metadata, { date: Date.parse(headers?.date ?? '') })
-      return answer
+      const result = await next(args)
+      const { headers } = result.response as { headers?: Record<string, string> }
+      Object.assign((result.output as { $metadata: object }).$metadata, { date: Date.parse(headers?.date ?? '') })
+      return result
     },
-    { step: 'deserialize', priority: 'high', name: 'rememberDate' },
+    { step: 'deserialize', priority: 'high', name: 'storeDate' },
   )
 
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key })
@@ -80,7 +78,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       return await Promise.race([run(signal), aborted])
     } catch (error) {
       cancel?.throwIfAborted()
-      throw deadline.aborted ? storeFailure(`no answer within ${within} ms`) : toDomainError(error)
+      throw deadline.aborted ? storeFailure(`no response within ${within} ms`) : toDomainError(error)
     }
   }
 
@@ -171,12 +169,12 @@ export const createS3Bucket = (options: S3BucketOptions) => {
         async (signal) => {
           const expiry = { expiresIn: DELETION_SECONDS, signingDate: new Date(now) }
           const url = await getSignedUrl(client, new s3.DeleteObjectCommand(at(key)), expiry)
-          const answer = await fetch(url, { method: 'DELETE', signal, redirect: 'error' })
-          const text = await answer.text().catch(() => '')
-          if (answer.ok || answer.status === 404) return answer.ok
-          if (answer.status === 403 && /expired/i.test(text)) return false
+          const response = await fetch(url, { method: 'DELETE', signal, redirect: 'error' })
+          const text = await response.text().catch(() => '')
+          if (response.ok || response.status === 404) return response.ok
+          if (response.status === 403 && /expired/i.test(text)) return false
           const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no code'
-          throw storeFailure(`S3 responded to a deletion with status ${answer.status} ${code}.`)
+          throw storeFailure(`S3 responded to a deletion with status ${response.status} ${code}.`)
         },
         { cancel },
       ),
@@ -189,8 +187,8 @@ export const createS3Bucket = (options: S3BucketOptions) => {
 
     /** Returns true if the bucket keeps versions of deleted objects, or undefined if the storage does not report it. */
     async keepsVersions(): Promise<boolean | undefined> {
-      const ask = new s3.GetBucketVersioningCommand({ Bucket: bucket })
-      const found = await request((abortSignal) => client.send(ask, { abortSignal })).catch(() => undefined)
+      const command = new s3.GetBucketVersioningCommand({ Bucket: bucket })
+      const found = await request((abortSignal) => client.send(command, { abortSignal })).catch(() => undefined)
       return found && found.Status === 'Enabled'
     },
   }
@@ -221,7 +219,7 @@ const timeOf = ({ $metadata }: { $metadata: object }): number => {
   return date
 }
 
-/** Converts NOT_FOUND of a request that concerns no object to UNAVAILABLE, because the bucket is missing. */
+/** Converts NOT_FOUND to UNAVAILABLE for a request that concerns no object. The bucket is missing then. */
 const throwUnavailable = (error: unknown): never => {
   throw isNotFound(error) ? storeFailure('S3 does not have the bucket.') : error
 }
@@ -236,7 +234,7 @@ const toDomainError = (error: unknown): DomainError => {
   const status = $metadata?.httpStatusCode
   const inner = cause instanceof Error ? ((cause as { code?: string }).code ?? cause.name) : undefined
   const words = [status, name, code ?? inner, message].filter((word) => word && !/^Unknown(Error)?$/.test(String(word)))
-  const redacted = new Error(`S3: ${words.join(' ').slice(0, MAX_MESSAGE_LENGTH)}`)
+  const redacted = new Error(`S3: ${words.join(' ').slice(0, 300)}`)
   if (status === 507 || STORAGE_FULL.test(redacted.message)) return insufficientStorage(redacted)
   const isObject = status === 404 && name !== 'NoSuchBucket'
   return isObject ? Object.assign(notFound('File'), { cause: redacted }) : unavailable('The file store', redacted)

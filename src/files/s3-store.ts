@@ -9,7 +9,7 @@ import { identifyDocument, importBlocks, blockPath as keyOf } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { createErrorCollector, type DatedBlocks, markPinned } from './garbage-collection.ts'
 import { createS3Bucket, type ListedObject, type S3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
-import { claimBucket, type Ownership, ownedBucket, WrongStoreError } from './store-owner.ts'
+import { claimStore, type Ownership, ownedBucket, WrongStoreError } from './store-owner.ts'
 
 export interface S3ContentStoreOptions extends S3BucketOptions, Ownership {
   /** Minimum age of garbage, in seconds. */
@@ -18,7 +18,6 @@ export interface S3ContentStoreOptions extends S3BucketOptions, Ownership {
   settleMs?: number
 }
 
-/** Timeout of the reachability check, in milliseconds. */
 const PROBE_MS = 2_000
 /** Matches keys of blocks, but not those below a prefix of another user. */
 const blockKey = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
@@ -36,7 +35,7 @@ const blockKey = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
 export const createS3ContentStore = (options: S3ContentStoreOptions): ContentStore => {
   const { graceSeconds: ownGrace, settleMs = 10_000, owner, findFiles, mayBeUnmarked = false } = options
   const bucket = createS3Bucket(options)
-  const claim = () => claimBucket(bucket, owner!, findFiles)
+  const claim = () => claimStore(ownedBucket(bucket), owner!, findFiles)
   /** Returns true if the bucket belongs to this installation. Claims a bucket without an owner. */
   const isOwn = async () => {
     const found = await ownedBucket(bucket, PROBE_MS).readOwner()
@@ -84,11 +83,8 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
         if (!lock || lock.changedAt < firstRenewal - LOCK_MS) return
         await pause(settleMs, undefined, { signal: cancel })
         await forEachConcurrent(renewed, CONCURRENCY, async (key) => {
-          if (!(await bucket.stat(key, cancel)))
-            throw unavailable(
-              'The file store',
-              new Error('Garbage collection deleted a block that an import had renewed.'),
-            )
+          const cause = new Error('Garbage collection deleted a block that an import had renewed.')
+          if (!(await bucket.stat(key, cancel))) throw unavailable('The file store', cause)
         })
       },
     }
@@ -121,9 +117,10 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
       // Read the time before reading the pins. Files that are pinned later are imported or renewed after this time.
       const now = await bucket.readClock()
       const marking = { now, grace: graceSeconds * 1_000, cancel, onError: errors.onError }
-      const { kept, before } = await markPinned(blocks, pinned, marking)
+      const { reached, before } = await markPinned(blocks, pinned, marking)
       const isGarbage = ({ key, changedAt }: ListedObject) =>
-        changedAt < before && (trialKey.test(key) || (blockKey.test(key) && !kept.has(key.slice(key.indexOf('/') + 1))))
+        changedAt < before &&
+        (trialKey.test(key) || (blockKey.test(key) && !reached.has(key.slice(key.indexOf('/') + 1))))
       const sweep = { isGarbage, before, settleMs, cancel, onError: errors.onError }
       const removed = await deleteGarbage(bucket, sweep)
       errors.throwFirst()
@@ -142,14 +139,13 @@ const CONCURRENCY = 16
 
 interface S3Sweep {
   isGarbage(object: ListedObject): boolean
-  /** Objects that changed after this time are kept. Milliseconds of the storage's clock. */
+  /** Objects that changed after this time are not deleted. Milliseconds of the storage's clock. */
   before: number
   settleMs: number
   cancel: AbortSignal | undefined
   onError: OnError
 }
 
-/** Creates the lock of garbage collection, so that a checked block is not deleted twice. */
 const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => {
   const own = randomUUID()
   let writtenAt: number | undefined

@@ -11,10 +11,10 @@ import { isMissingPath, linkIfFree, syncPath } from './block-directory.ts'
 import { blockPath } from './cids.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 
-/** Name of the file or object that contains the ID of the owner. */
+/** Name of the file or object that contains the owner's ID. */
 const OWNER_NAME = 'installation'
 
-/** Returns CIDs of some files in the database. */
+/** Returns the CIDs of some files in the database. */
 export type FindFiles = () => Promise<readonly string[]>
 
 export interface Ownership {
@@ -25,16 +25,14 @@ export interface Ownership {
   mayBeUnmarked?: boolean
 }
 
-/** Error for a store that belongs to another installation. */
 export class WrongStoreError extends FixableError {
   override readonly name = 'WrongStoreError'
 }
 
 /** A block store that one installation owns: a folder or a bucket. */
 export interface OwnedStore {
-  /** Title in messages, such as `The folder /var/lib/annal/blocks`. */
+  /** The store and the location of its owner's ID in messages, such as `The folder /blocks` and `its object …`. */
   readonly title: string
-  /** Location of the owner ID in messages, such as `the file /var/lib/annal/blocks/installation`. */
   readonly mark: string
   /** Instruction for the operator: how to use the right folder or bucket. */
   readonly fix: string
@@ -116,7 +114,3 @@ export const ownedBucket = (bucket: S3Bucket, within?: number): OwnedStore => ({
   },
   has: async (cid) => (await bucket.stat(blockPath(cid))) !== undefined,
 })
-
-/** Makes an installation the owner of a bucket. Throws WrongStoreError, UNAVAILABLE. */
-export const claimBucket = (bucket: S3Bucket, owner: string, findFiles?: FindFiles): Promise<void> =>
-  claimStore(ownedBucket(bucket), owner, findFiles)

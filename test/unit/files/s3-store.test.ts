@@ -5,7 +5,7 @@ import { identifyFile } from '../../../src/files/cids.ts'
 import type { ContentStore } from '../../../src/files/file-types.ts'
 import { createS3Bucket } from '../../../src/files/s3-bucket.ts'
 import { createS3ContentStore } from '../../../src/files/s3-store.ts'
-import { claimBucket } from '../../../src/files/store-owner.ts'
+import { claimStore, ownedBucket } from '../../../src/files/store-owner.ts'
 import { until } from '../../support/eventually.ts'
 import { refuse, type S3Counterpart, startS3Counterpart } from './s3-counterpart.ts'
 import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
@@ -150,7 +150,7 @@ describe('buckets of other installations', () => {
 
   it('reports a bucket of another installation immediately, unlike a storage outage', async () => {
     const claim = (owner: string, timeoutMs = 60_000) =>
-      claimBucket(createS3Bucket({ ...optionsOf(), timeoutMs }), owner)
+      claimStore(ownedBucket(createS3Bucket({ ...optionsOf(), timeoutMs })), owner)
     await claim('the first')
     await claim('the first')
     await expect(claim('the second')).rejects.toThrow('belongs to another installation')
