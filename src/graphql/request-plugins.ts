@@ -15,7 +15,7 @@ import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga
 import type { Context } from '../context.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
 import { DomainError, type ErrorCode, errorCodes } from '../shared/errors.ts'
-import type { RequestWatch, SpanOptions, Tracer } from '../telemetry/telemetry-types.ts'
+import { noopTracer, type RequestWatch, type SpanOptions, type Telemetry } from '../telemetry/telemetry-types.ts'
 import type { Admission, createExecutor } from './execute.ts'
 import { isTypename, LARGE_ANSWER } from './limits/document-cost.ts'
 import { assertVariablesFit, type DocumentChecks, documentLimits, documentRefusal } from './limits/document-limits.ts'
@@ -142,20 +142,28 @@ const known = new Set<unknown>(errorCodes)
  */
 const statuses: Partial<Record<ErrorCode, number>> = { THROTTLED: 429, UNAVAILABLE: 503, INTERNAL: 500 }
 
-/** Converts the codes of all errors to public error codes. Sets `Retry-After` to the longest delay among them. */
-export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
-  onResultProcess({ result, serverContext }) {
-    if (Array.isArray(result) || !('errors' in result)) return
+/**
+ * Converts the codes of all errors to public error codes, and reports the first one to `watch`. Sets `Retry-After` to
+ * the longest delay among the errors. Without introspection, removes the suggestions of schema names that the executor
+ * adds to errors about variables.
+ */
+export const useResults = (watch: RequestWatch, introspection: boolean): Plugin<object, NodeContext> => ({
+  onResultProcess({ result, serverContext: { res } }) {
+    if (isAsyncIterable(result) || Array.isArray(result)) return
+    result.stringify = bodyOf
     let longest = 0
     for (const error of result.errors ?? []) {
       const { extensions } = error
       error.message = withoutValues(error.message)
+      if (!introspection) error.message = error.message.replace(/ Did you mean [^?]*\?/g, '')
       if (!known.has(extensions.code)) extensions.code = translations[String(extensions.code)] ?? 'VALIDATION_FAILED'
       const status = statuses[extensions.code as ErrorCode] ?? 400
       if (!('data' in result)) extensions.http ??= { spec: true, status }
       longest = Math.max(longest, Number(extensions.retryAfter ?? 0))
     }
-    if (longest > 0) serverContext.res.setHeader('Retry-After', String(longest))
+    if (longest > 0) res.setHeader('Retry-After', String(longest))
+    const [first] = result.errors ?? []
+    if (first) watch.refused(res, first.extensions.code as ErrorCode)
   },
 })
 
@@ -203,11 +211,7 @@ const eventTooLarge = (bytes: number) =>
  * Rejects documents and operations that exceed the limits. Each document is checked once, when it is parsed and
  * validated. Later requests only check their variables.
  */
-export function useDocumentLimits(
-  checks: DocumentChecks,
-  introspection: boolean,
-  admission: Admission,
-): Plugin<Context> {
+export function useDocumentLimits(checks: DocumentChecks, admission: Admission): Plugin<Context> {
   /** Returns the cost of an operation, or its error. Returns undefined for an unknown operation. */
   function measure({ contextValue, document, operationName, variableValues }: ExecutionArgs) {
     const operation = getOperationAST(document, operationName)
@@ -249,11 +253,6 @@ export function useDocumentLimits(
       if ('errors' in cost) setResultAndStopExecution(cost)
       else if (cost.bytes > MAX_EVENT_BYTES) setResultAndStopExecution({ errors: [eventTooLarge(cost.bytes)] })
     },
-    onResultProcess({ result }) {
-      // Removes the suggestions of schema names, which the executor adds to errors about variables.
-      if (introspection || Array.isArray(result) || !('errors' in result)) return
-      for (const error of result.errors ?? []) error.message = error.message.replace(/ Did you mean [^?]*\?/g, '')
-    },
   }
 }
 
@@ -280,41 +279,36 @@ export function nameOfOperation({ operation, selectionSet: { selections } }: Ope
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'other'}`
 }
 
-/** Reports the operation of each request once its document is valid, and the error code of a failed request. */
-export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeContext, NodeContext> {
-  function report({ args: { document, operationName, contextValue } }: { args: ExecutionArgs }) {
+export const spanOfOperation = (operation: OperationDefinitionNode): SpanOptions => ({
+  facts: { 'graphql.operation.type': operation.operation, 'annal.operation': nameOfOperation(operation) },
+})
+
+/**
+ * Reports the operation of each request once its document is valid. Traces the execution by type and root field, never
+ * with its document or variables.
+ */
+export function useTelemetry({ watch, tracer }: Telemetry): Plugin<Context & NodeContext, NodeContext> {
+  function report({ document, operationName, contextValue }: ExecutionArgs) {
     const operation = getOperationAST(document, operationName)
     const { res } = contextValue as NodeContext
     if (operation) watch.setOperation(res, 'graphql', nameOfOperation(operation), operation.name?.value)
+    return operation
   }
   return {
     onRequest({ serverContext }) {
       watch.setOperation(serverContext.res, 'graphql', 'other')
     },
-    onExecute: report,
-    onSubscribe: report,
-    // At this point, errors are already mapped to public error codes.
-    onResultProcess({ result, serverContext: { res } }) {
-      if (Array.isArray(result) || !('errors' in result)) return
-      const [error] = result.errors ?? []
-      if (error) watch.refused(res, error.extensions.code as ErrorCode)
+    onExecute({ args, executeFn, setExecuteFn }) {
+      const operation = report(args)
+      if (!operation || tracer === noopTracer) return
+      setExecuteFn(((given: typeof args) =>
+        tracer.span(operation.operation, spanOfOperation(operation), async () => executeFn(given))) as typeof executeFn)
+    },
+    onSubscribe({ args }) {
+      report(args)
     },
   }
 }
-
-export const spanOfOperation = (operation: OperationDefinitionNode): SpanOptions => ({
-  facts: { 'graphql.operation.type': operation.operation, 'annal.operation': nameOfOperation(operation) },
-})
-
-/** Traces the execution of each operation by its type and root field. Never records its document or variables. */
-export const useTracing = (tracer: Tracer): Plugin => ({
-  onExecute({ args: { document, operationName }, executeFn, setExecuteFn }) {
-    const operation = getOperationAST(document, operationName)
-    if (!operation) return
-    setExecuteFn(((args: Parameters<typeof executeFn>[0]) =>
-      tracer.span(operation.operation, spanOfOperation(operation), async () => executeFn(args))) as typeof executeFn)
-  },
-})
 
 /**
  * Returns the body of a response: a string, or bytes if it is long. Until the client has read a string, it takes four
@@ -324,9 +318,3 @@ export const bodyOf = (result: unknown): string => {
   const text = JSON.stringify(result)
   return text.length <= 65_536 ? text : (Buffer.from(text) as unknown as string)
 }
-
-export const useResponseBytes = (): Plugin => ({
-  onResultProcess({ result }) {
-    if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = bodyOf
-  },
-})

@@ -14,7 +14,7 @@ import { mediaTypeOf } from '../http/request-body.ts'
 import { authenticationFailed } from '../shared/errors.ts'
 import { isJsonObject } from '../shared/input.ts'
 import type { Log } from '../shared/log.ts'
-import { noopTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
+import type { Telemetry } from '../telemetry/telemetry-types.ts'
 import { useStaleTokens } from './builder.ts'
 import type { Admission, createExecutor } from './execute.ts'
 import type { CompiledOperation } from './fast-path/compile-operation.ts'
@@ -29,13 +29,11 @@ import {
   spanOfOperation,
   useCsrfGuard,
   useDocumentLimits,
-  useErrorVocabulary,
   useExecute,
   useRequestQuota,
-  useRequestWatch,
-  useResponseBytes,
+  useResults,
   useStreams,
-  useTracing,
+  useTelemetry,
 } from './request-plugins.ts'
 
 /** Maximum number of cached documents. A parsed document takes up to 1 MB. */
@@ -62,7 +60,7 @@ interface Options extends RequestReaders {
 export function createGraphQLHandler(options: Options) {
   const { schema, executor, log, bodyLimits, introspection, admission, trustedDocuments, trustedOnly, telemetry } =
     options
-  const { watch, tracer } = telemetry
+  const { watch } = telemetry
   const checks = createDocumentChecks(schema, introspection)
   const trusted = readTrustedDocuments(trustedDocuments, schema, introspection)
   const parsed = createLRUCache<DocumentNode>({ max: MAX_DOCUMENTS })
@@ -80,18 +78,16 @@ export function createGraphQLHandler(options: Options) {
       useCsrfGuard(),
       useCaller(),
       useRequestBody(bodyLimits),
-      useDocumentLimits(checks, introspection, admission),
+      useDocumentLimits(checks, admission),
       useStaleTokens(schema),
       useMaskedErrors(),
       useStreams(),
       ...createPersistedDocuments(trusted, trustedOnly),
       useRequestQuota({ isKnown }),
       useReplayHeader(),
-      useResponseBytes(),
-      useErrorVocabulary(),
-      useRequestWatch(watch),
+      useResults(watch, introspection),
+      useTelemetry(telemetry),
       fastPath.storeDocument,
-      ...(tracer === noopTracer ? [] : [useTracing(tracer)]),
     ],
     parserAndValidationCache: {
       documentCache: {

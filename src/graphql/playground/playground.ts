@@ -15,7 +15,7 @@ const policyFor = (script: string) =>
   [
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}' 'unsafe-eval'`,
-    "worker-src blob: data:; style-src 'unsafe-inline'; font-src data:; img-src 'self' data:; connect-src 'self'",
+    "connect-src 'self'; worker-src blob: data:; style-src 'unsafe-inline'; font-src data:; img-src 'self' data:",
   ].join('; ')
 
 /** Style that keeps tabs still. GraphiQL moves the initial tabs during a click, so that the click misses. */
