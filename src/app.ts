@@ -1,17 +1,17 @@
-/** The composition root: loads optional modules, connects to the chain, and creates a process's context and jobs. */
+/** The composition root of a process. */
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import type { Coins, Histories } from './chain/chain-types.ts'
-import { type ChainConnection, createChain, noCoins } from './chain/create-chain.ts'
+import { createChain, noCoins } from './chain/create-chain.ts'
 import type { RelayAccount } from './chain/keys.ts'
 import { idle, type Poller } from './chain/poller.ts'
 import type { AppContext, LinkConfig } from './context.ts'
 import type { ContentCredentials } from './files/file-types.ts'
-import { createFileLinks, type FileLinks } from './files/gateway.ts'
+import { createFileLinks } from './files/gateway.ts'
 import { createUploadFolder } from './http/upload-folder.ts'
 import type { Infrastructure } from './infrastructure.ts'
-import { createMaintenance, type Maintenance } from './jobs/maintenance.ts'
+import { createMaintenance } from './jobs/maintenance.ts'
 import type { JobHandlers } from './jobs/queues.ts'
 import { createLocalCipher } from './keys/envelope-encryption.ts'
 import { createMailComposer } from './mail/mail-templates.ts'
@@ -30,9 +30,8 @@ import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
 import { unavailable } from './shared/errors.ts'
 import { createRateLimiter, createRequestQuota, createSemaphores } from './shared/limiters.ts'
-import type { WatchedServices } from './telemetry/telemetry-types.ts'
 
-/** The optional modules. Only this file imports them. Each adds types, routes, jobs and pages to the service. */
+/** Only this file imports the optional modules. */
 const optionalModules = {
   coins: () => import('./modules/coins/coins.module.ts'),
   contentCredentials: () => import('./modules/content-credentials/content-credentials.module.ts'),
@@ -40,38 +39,28 @@ const optionalModules = {
 }
 type ModuleName = keyof typeof optionalModules
 
-/** The loaded optional modules. */
 export type Modules = { readonly [Name in ModuleName]?: Awaited<ReturnType<(typeof optionalModules)[Name]>> }
 
-/** Loads optional modules. Default: all. */
 export async function loadModules(names = Object.keys(optionalModules) as readonly ModuleName[]): Promise<Modules> {
   return Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await optionalModules[name]()] as const)),
   )
 }
 
-/** The chain and the coins of a process. `close` stops both. */
-export interface OpenChain extends ChainConnection {
+interface CoinParts {
   coins: Coins
-  /** Poller that sweeps deposits and pays withdrawals. */
   treasuryWorker: Poller
-  /** Poller that finds deposits on the chain. */
   deposits: Poller
-  /** Treasury account, to which deposits are swept and from which withdrawals are paid. */
   treasury?: RelayAccount
 }
 
-/** Connects to the chain. Nothing is started except an embedded chain. */
-export async function openChain(
-  infrastructure: Infrastructure,
-  publicUrl: string,
-  modules: Modules,
-): Promise<OpenChain> {
+export type OpenChain = Awaited<ReturnType<typeof openChain>>
+
+/** Starts nothing except an embedded chain. */
+export async function openChain(infrastructure: Infrastructure, publicUrl: string, modules: Modules) {
   const chain = await createChain(infrastructure, publicUrl)
-  const parts: Pick<OpenChain, 'coins' | 'treasuryWorker' | 'deposits'> = modules.coins?.createCoins(
-    infrastructure,
-    chain,
-  ) ?? { coins: noCoins, treasuryWorker: idle, deposits: idle }
+  const noParts: CoinParts = { coins: noCoins, treasuryWorker: idle, deposits: idle }
+  const parts: CoinParts = modules.coins?.createCoins(infrastructure, chain) ?? noParts
   return {
     ...chain,
     ...parts,
@@ -82,7 +71,7 @@ export async function openChain(
   }
 }
 
-/** Content Credentials of a process that does not load their module. */
+/** Used if the module is not loaded. */
 const noContentCredentials: ContentCredentials = {
   signedBy: () => undefined,
   write() {
@@ -91,38 +80,21 @@ const noContentCredentials: ContentCredentials = {
   read: async () => undefined,
 }
 
-/** Dependencies of an application. */
 export interface AppDependencies extends Omit<Infrastructure, 'close' | 'abandon'> {
   modules: Modules
-  /** Deposits and withdrawals of coins. Default: `noCoins`. */
+  /** Default: `noCoins`. */
   coins?: Coins
-  /** Returns the current gas fee of a commit. Default: the gas fee of the configuration. */
+  /** Default: the gas fee of the configuration. */
   gasFee?: (() => string) | undefined
-  /** Reads histories from the chain. Missing in commands that need no chain. */
   histories?: Histories
-  /** The relay, which is notified of pending commits. */
   relay: { wake(): void }
-  /** Base URL of the service, without a trailing slash. */
   publicUrl: string
 }
 
-/** The context of a process, its jobs and its maintenance. */
-export interface App {
-  /** Context of use cases, without a caller. */
-  context: AppContext
-  modules: Modules
-  maintenance: Maintenance
-  linkConfig: LinkConfig
-  links: FileLinks
-  /** Services whose load is shown as metrics. */
-  watched: WatchedServices
-  jobs: JobHandlers
-  /** Stores the documents that commits refer to, and deletes old uploads and accounts that a backup restored. */
-  prepare(): Promise<void>
-}
+export type App = ReturnType<typeof createApp>
 
-/** Creates an application. Starts nothing. Call `prepare` before serving requests. */
-export function createApp(deps: AppDependencies): App {
+/** Starts nothing. Call `prepare` before serving requests. */
+export function createApp(deps: AppDependencies) {
   const { config, database, contentStore, vault, passwords, log, publicUrl, modules } = deps
   const { limits, dir } = config
   const { meter, tracer } = deps.telemetry
@@ -174,7 +146,7 @@ export function createApp(deps: AppDependencies): App {
   })
 
   return {
-    ...{ context, modules, maintenance, linkConfig, links },
+    ...{ context, modules, maintenance, links },
     watched: {
       queues: { passwords: passwords.load, exports: context.semaphores.exports.load },
       overdue: maintenance.overdue,
@@ -187,7 +159,8 @@ export function createApp(deps: AppDependencies): App {
       'abandoned-delivery': (job) => abandonDelivery(context, job),
       manifest: async (job) => modules.contentCredentials?.readManifest(context, job),
       thumbnail: (job) => makeThumbnail(context, job),
-    },
+    } satisfies JobHandlers,
+    /** Stores documents of actions, and deletes old uploads and accounts that a backup restored. */
     async prepare() {
       await maintenance.deleteAbandonedUploads()
       await deleteRestoredAccounts(context)

@@ -1,4 +1,4 @@
-/** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds unlisted work. */
+/** All background work, with its roles. `test/contract/loops.test.ts` finds unlisted work. */
 
 import type { App, OpenChain } from './app.ts'
 import type { Infrastructure } from './infrastructure.ts'
@@ -15,14 +15,13 @@ import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders
 import { deliveryWork } from './modules/webhooks/webhook-schedule.ts'
 import type { Role } from './shared/process.ts'
 
-/** Dependencies of the background work. */
 interface LoopParts {
   infrastructure: Infrastructure
   chain: Pick<OpenChain, 'relay' | 'deposits' | 'treasuryWorker' | 'gasQuote'>
   layer: Pick<App, 'context' | 'maintenance' | 'jobs'>
 }
 
-/** Pollers of the chain. A lease ensures that only one process at a time polls. */
+/** A lease ensures that only one process at a time polls. */
 const watches = {
   relay: { role: 'relay' },
   deposits: { role: 'relay' },
@@ -40,7 +39,6 @@ const own =
   ({ layer }: LoopParts) =>
     layer.jobs[name]
 
-/** Role, limits and handler of each queue. */
 const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
   'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: own('webhook-delivery') },
   'abandoned-delivery': { role: 'deliveries', options: { concurrency: 1 }, handler: own('abandoned-delivery') },
@@ -59,20 +57,17 @@ const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
   },
 }
 
-/** Role that maintains all queues: it retries jobs whose process died, and deletes completed jobs. */
+/** Role that retries jobs whose process died, and deletes completed jobs. */
 const upkeepOfQueues: { role: Role } = { role: 'jobs' }
 
 interface Chore {
   role: Role
-  /** Milliseconds between two runs. */
   every: number
-  /** Function that does the work. Undefined if the configuration does not need the task. */
   work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
-  /** Name of the task in the log. */
   task: string
 }
 
-/** Tasks of the queue `maintenance`. At each scheduled time, one process runs the task. */
+/** Tasks of the queue `maintenance`. One process runs each scheduled task. */
 function tasksOf({ infrastructure: { config }, layer: { context, maintenance } }: LoopParts) {
   const garbageMinutes = config.files.garbageGraceSeconds / 60
   return {
@@ -125,7 +120,7 @@ async function startQueues(parts: LoopParts, roles: ReadonlySet<Role>): Promise<
   return jobs
 }
 
-/** Starts the background work of these roles. The connection to the chain stops its own watches. */
+/** The connection to the chain stops its own pollers. */
 export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>) {
   for (const [name, { role }] of Object.entries(watches)) {
     if (roles.has(role)) parts.chain[name as keyof typeof watches].start()

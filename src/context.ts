@@ -1,7 +1,4 @@
-/**
- * The context of use cases. `app.ts` builds the `AppContext` once per process. Each request, job and command adds its
- * caller. A use case is a function `(context, input)` that declares the fields it needs: `Use<'actor' | 'database'>`.
- */
+/** The context of use cases. A use case declares the fields it needs: `Use<'actor' | 'database'>`. */
 import type { KeyObject } from 'node:crypto'
 import type { Chain, Coins, Histories } from './chain/chain-types.ts'
 import type { Config } from './config.ts'
@@ -25,7 +22,6 @@ import type { Log } from './shared/log.ts'
 import type { Actor } from './shared/policy.ts'
 import type { Meter, Tracer } from './telemetry/telemetry-types.ts'
 
-/** Parts of the process that all requests, jobs and commands share. */
 export interface AppContext {
   readonly config: Config
   readonly database: Database
@@ -51,10 +47,9 @@ export interface AppContext {
   readonly tracer: Tracer
   /** Log of the process. Requests use `requestLog`, which adds their ID. */
   readonly log: Log
-  /** Base URL in commits on the chain, without a trailing slash. Links in responses start with `baseUrl` instead. */
+  /** Base URL in commits on the chain, without a trailing slash. Links in responses start with `baseUrl`. */
   readonly publicUrl: string
   readonly linkConfig: LinkConfig
-  /** Version of Annal. */
   readonly version: string
   readonly actionArgs: ActionArgs
   readonly webhookSender: WebhookSender
@@ -65,16 +60,14 @@ export interface AppContext {
   readonly requestQuota: RequestQuota
   readonly counter: ConcurrencyCounter
   readonly credentials: Credentials
-  /** Files of requests that are being received. */
   readonly uploads: Uploads
-  /** Key that signs links to asset pages. All processes of an installation use the same key. */
+  /** Signs links to asset pages. All processes use the same key. */
   readonly assetLinkKey: KeyObject
   readonly semaphores: Semaphores
-  /** Running deletions of accounts, by UUID of the user. A second deletion of an account waits for the first one. */
+  /** Running deletions of accounts, by UUID of the user. A second deletion waits for the first. */
   readonly deletions: Map<string, Promise<void>>
 }
 
-/** Signed copies of files in this process. */
 export interface SignedCopies {
   /** CIDs of copies that are being created, by asset and version. */
   readonly inProgress: Map<string, Promise<string>>
@@ -82,33 +75,31 @@ export interface SignedCopies {
   readonly rejections: Map<string, { error: DomainError; until: number }>
 }
 
-/** Settings from which links and records are created. */
 export interface LinkConfig {
-  /** Base URL in commits on the chain, without a trailing slash. Links in responses start with `Context.baseUrl`. */
+  /** See `AppContext.publicUrl`. */
   publicUrl: string
   provider: string
   explorerUrl: Chain['explorerUrl']
-  /** Nids of the documents that describe actions, by name of the action. */
+  /** Nids of documents that describe actions, by name of the action. */
   actionNids: Record<string, string>
-  /** Returns path and query of a signed link to bytes of an asset. The link works for at least an hour. */
+  /** Returns path and query of a link that works for at least an hour. */
   signFilePath(assetId: string, cid: string): string
 }
 
-/** The context of a request for use cases. */
 export interface Context extends AppContext {
   readonly actor: Actor
-  /** True when the access token is invalid or expired. Then the actor is anonymous, and most requests are rejected. */
+  /** True for an invalid or expired token. Then the actor is anonymous, and most requests are rejected. */
   readonly hasStaleToken: boolean
   /** Base URL that this caller uses, without a trailing slash. */
   readonly baseUrl: string
-  /** Returns the request's log, created on first use. A getter would give each context its own hidden class in V8. */
+  /** A getter would give each context its own hidden class in V8. */
   readonly requestLog: () => Log
   /** True if long texts may end a page early. Set only by readers that continue at the end of the page. */
   readonly cutsPages?: boolean
   readonly idempotency: IdempotencyContext
 }
 
-/** Returns the context of a job or a command. The system itself is the caller. */
+/** The system itself is the caller of a job or a command. */
 export const asSystem = (app: AppContext): Context => ({
   ...app,
   actor: { kind: 'system' },
@@ -118,13 +109,11 @@ export const asSystem = (app: AppContext): Context => ({
   idempotency: { key: undefined, replayed: false },
 })
 
-/** The context of a use case that needs these fields only. */
 export type Use<Field extends keyof Context> = Pick<Context, Field>
 
-/** The caller of a request. */
 export type Identity = Use<'actor' | 'hasStaleToken'>
 
-/** Returns the absolute URL of bytes of an asset. `isOpen`: true for public bytes, which need no signed link. */
+/** `isOpen`: true for public bytes, which need no signed link. */
 export const fileUrl = (
   { baseUrl, linkConfig }: Use<'baseUrl' | 'linkConfig'>,
   { assetId, cid, isOpen }: { assetId: string; cid: string; isOpen: boolean },

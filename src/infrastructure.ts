@@ -1,4 +1,4 @@
-/** Opens the embedded or configured database, file store, keys and mail of a process. Loads large modules on demand. */
+/** Opens database, file store, keys and mail. Loads large modules on demand. */
 import type { Config } from './config.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
 import { assertMigrated } from './db/migrations.ts'
@@ -27,19 +27,17 @@ import type { Log } from './shared/log.ts'
 import { makePrivateFolders } from './shared/private-files.ts'
 import { noopTelemetry, type Telemetry } from './telemetry/telemetry-types.ts'
 
-/** The open parts of a process. */
 export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 
 interface OpenOptions {
-  /** True for a service: it migrates the database and owns the embedded parts. False for a command. */
+  /** A service migrates the database and owns the embedded parts. A command does not. */
   isService: boolean
-  /** Metrics and traces of the process. Default: no telemetry. */
   telemetry?: Telemetry
-  /** False disables the read compiler and write batching, for tests that compare responses. Default: true. */
+  /** False disables read compiler and write batching, so that tests can compare responses. Default: true. */
   fastPaths?: boolean
 }
 
-/** Opens database, file store and keys. Throws if one is missing, incompatible or belongs to another installation. */
+/** Throws if a part is missing, incompatible or belongs to another installation. */
 export async function openInfrastructure(
   config: Config,
   log: Log,
@@ -81,15 +79,13 @@ export async function openInfrastructure(
     pictures: createPictureMaker(),
     mailer: createMailer({ ...config.mail, dir: mailDir, log, telemetry, showLinks: !config.production }),
     telemetry,
-    /** True for a service, which owns the embedded parts. False for a command, which uses a running service's parts. */
     isService,
-    /** ID of the installation, also stored in its folders and bucket. Undefined before the first start of a service. */
+    /** Undefined before the first start of a service. */
     installationId,
-    /** Returns whether the folder of the embedded database still exists. True for an external database. */
+    /** True for an external database. */
     isDatabaseThere: postgres ? boundedCheck(postgres.isIntact) : async () => true,
-    /** Returns the parts, except database and file store, whose folders are missing or of another installation. */
+    /** Parts whose folders are missing or of another installation, except database and file store. */
     missingFolders: createFolderCheck(config, database, installationId),
-    /** Name and location of each part, for the startup banner. */
     parts: {
       database: postgres ? `embedded PostgreSQL in ${dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${dir}/chain`,
@@ -106,7 +102,7 @@ export async function openInfrastructure(
   }
 }
 
-/** Loads the library for key pairs. Loading takes 0.2 seconds, and many commands use no key pair. */
+/** Loading takes 0.2 seconds, and many commands use no key pair. */
 const loadKeyPairs = async () => (await import('./chain/transaction.ts')).keyPairs
 const keyPairs = {
   createKeyPair: async () => (await loadKeyPairs()).createKeyPair(),
@@ -120,7 +116,7 @@ async function startDatabase(dir: string, log: Log, isService: boolean) {
   return startEmbeddedDatabase(dir, log, isService)
 }
 
-/** Connects to the database. A service migrates it first. `embeddedUrl`: URL of the embedded database. */
+/** A service migrates the database first. */
 async function openDatabase(
   config: Config,
   log: Log,
@@ -138,7 +134,7 @@ async function openDatabase(
   return { database: createDatabase({ url, pool, isPooled, log, tracer: telemetry.tracer, fastPaths }), databaseUrl }
 }
 
-/** Opens the key vault and the file store. A service claims new ones, and checks that they belong to this database. */
+/** A service claims a new key vault and file store, and checks that they belong to this database. */
 async function openKeysAndFiles(config: Config, database: ConnectedDatabase, isService: boolean) {
   const { dir } = config
   // Before the first start of a service, an installation has neither key shares nor files.
@@ -162,19 +158,18 @@ async function openKeysAndFiles(config: Config, database: ConnectedDatabase, isS
   }
 }
 
-/** Timeout for reading the owner of a bucket during start-up, in milliseconds. */
 const CLAIM_MS = 3_000
 
 interface StoreOptions {
   owner: string | undefined
-  /** True for a service, which marks a store without owner as its own. */
+  /** True for a service, which claims a store without owner. */
   mayClaim: boolean
   isFirstStart: boolean
-  /** Finds some CIDs that the store must have if it belongs to this database. */
+  /** CIDs that the store must have if it belongs to this database. */
   findFiles: FindFiles
 }
 
-/** Opens the file store. Throws WrongStoreError if it belongs to another installation, or is empty but must not be. */
+/** Throws WrongStoreError for the store of another installation, or an empty store that must not be empty. */
 async function openContentStore(
   { files, dir }: Config,
   { owner, mayClaim, isFirstStart, findFiles }: StoreOptions,
@@ -209,7 +204,7 @@ async function openContentStore(
   return createContentStore({ dir: blocks, ...owned })
 }
 
-/** Location of the file store. Never contains a password. */
+/** Never contains a password. */
 function locateFiles({ files, dir }: Config): string {
   if (files.s3) return `blocks in the bucket ${files.s3.bucket}`
   return files.kuboUrl ? `Kubo at ${new URL(files.kuboUrl).host}` : `blocks in ${dir}/blocks`

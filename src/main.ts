@@ -1,13 +1,9 @@
-/** The service process. */
 import { findUnread, readConfig } from './config.ts'
 import { explainError } from './shared/operator-errors.ts'
 import { exitCodeOf } from './shared/process.ts'
 import { createLog } from './telemetry/log.ts'
 
-/**
- * Runs the service until a signal stops it, then exits. `overrides`: variables from the command line. Throws
- * ConfigError, and the error that prevents the start.
- */
+/** `overrides`: variables from the command line. Throws ConfigError, and errors of the start. */
 export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): Promise<never> {
   const config = readConfig(undefined, overrides)
   const log = createLog(config.logLevel)

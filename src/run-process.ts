@@ -1,4 +1,3 @@
-/** Start and graceful shutdown of the service process. */
 import { writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
@@ -16,9 +15,9 @@ import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './sh
 import { createLifecycleLog, createLog, logUnhandledRejections } from './telemetry/log.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
 
-/** Time that running requests, jobs and commits have to finish, in milliseconds. Other processes retry later jobs. */
+/** Time for running requests and jobs to finish, in milliseconds. */
 const DRAIN_MS = 9_000
-/** Maximum duration of a shutdown without SHUTDOWN_DELAY_SECONDS, in milliseconds. Process managers wait longer. */
+/** Maximum duration of a shutdown without SHUTDOWN_DELAY_SECONDS, in milliseconds. */
 const STOP_MS = 15_000
 
 /** Functions that close the open parts, in reverse order of opening. */
@@ -26,23 +25,19 @@ type Opened = (() => Promise<void>)[]
 
 const STDOUT = 1
 
-/**
- * Runs the roles of this process until a signal stops it, then exits. If an error prevents the start, closes all open
- * parts and throws the error.
- */
+/** If an error prevents the start, closes all open parts and throws the error. */
 export async function runProcess(config: Config): Promise<never> {
   const opened: Opened = []
+  // An error while one part closes must not keep other parts open.
+  const closeAll = async () => {
+    for (const close of opened) await close().catch(() => undefined)
+  }
   try {
     return await run(config, opened)
   } catch (error) {
-    await Promise.race([closeAll(opened), delay(STOP_MS)])
+    await Promise.race([closeAll(), delay(STOP_MS)])
     throw error
   }
-}
-
-async function closeAll(opened: Opened): Promise<void> {
-  // An error while one part closes must not keep other parts open.
-  for (const close of opened) await close().catch(() => undefined)
 }
 
 async function run(config: Config, opened: Opened): Promise<never> {
@@ -62,9 +57,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   void stopped.then(lifecycle.shuttingDown)
   const server = createHttpServer({
-    presentError,
-    log,
-    publicUrl: config.publicUrl,
+    ...{ presentError, log, publicUrl: config.publicUrl },
     telemetry: telemetry.requests(log),
   })
   // The ports are opened first: a second start on the same port fails before it can affect the running service.
@@ -83,14 +76,8 @@ async function run(config: Config, opened: Opened): Promise<never> {
   connecting = openChain(infrastructure, publicUrl, modules)
   const chain = await connecting
   opened.unshift(chain.close)
-  const parts = {
-    ...infrastructure,
-    ...{ modules, publicUrl },
-    relay: chain.relay,
-    coins: chain.coins,
-    gasFee: chain.gasQuote?.current,
-    histories: chain.histories,
-  }
+  const { relay, coins, histories } = chain
+  const parts = { ...infrastructure, modules, publicUrl, relay, coins, histories, gasFee: chain.gasQuote?.current }
   const probes = {
     async missing() {
       if (isStopping) return ['stopping']
@@ -111,7 +98,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   await presence.beat()
   database.startStallDetection()
   const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'heartbeat')
-  const watched = { ...(routes ?? layer).watched, database, relay: chain.relay }
+  const watched = { ...(routes ?? layer).watched, database, relay }
   const access = { token: config.metrics.token, port: ports.healthPort }
   await server.serve((app) => {
     telemetry.addRoutes(app, { watched, access, log })
@@ -120,7 +107,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   })
   await ports.openRequests()
   const loops = await startLoops({ infrastructure, chain, layer }, config.roles)
-  lifecycle.ready({ url: publicUrl, roles: config.roles })
+  lifecycle.ready(publicUrl, config.roles)
   await printBanner(infrastructure, publicUrl, chain.registry.rpc.host)
 
   await stopped
@@ -138,11 +125,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   return process.exit(0)
 }
 
-/**
- * Listens on the ports of this process. A process without the role `http` has one port, for probes. With HEALTH_PORT,
- * `openRequests` opens PORT when the service is ready: load balancers retry refused connections, but not a mutation
- * with status 503. A port that the system chooses (0) opens immediately, because its number is needed.
- */
+/** With HEALTH_PORT, opens PORT when ready: load balancers retry refused connections, but no mutation with status 503. */
 async function listen(server: HttpServer, { roles, port, healthPort, host }: Config) {
   const probesApart = healthPort !== undefined
   const isAtPort = roles.has('http') || !probesApart
@@ -157,7 +140,6 @@ async function listen(server: HttpServer, { roles, port, healthPort, host }: Con
   }
 }
 
-/** Returns the URLs to open in a browser. */
 async function pagesOf({ graphql }: Config, publicUrl: string): Promise<[name: string, url: string][]> {
   const { hasDocumentation } = await import('./modules/pages/home.ts')
   return [
@@ -167,7 +149,6 @@ async function pagesOf({ graphql }: Config, publicUrl: string): Promise<[name: s
   ]
 }
 
-/** Prints on stdout that the service is ready, and where it stores its data. */
 async function printBanner({ config, parts }: Infrastructure, publicUrl: string, rpcHost: string | undefined) {
   const facts = [
     ...(config.roles.has('http') ? await pagesOf(config, publicUrl) : []),

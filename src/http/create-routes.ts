@@ -89,7 +89,7 @@ interface RouteOptions {
 }
 
 export async function createRoutes(app: App, options: RouteOptions) {
-  const { context: shared, modules, linkConfig, links } = app
+  const { context: shared, modules, links } = app
   const { config, contentStore, log, meter, publicUrl } = shared
   const { telemetry } = options
   const { watch } = telemetry
@@ -130,7 +130,7 @@ export async function createRoutes(app: App, options: RouteOptions) {
   })
   const hasSignedCopy = modules.contentCredentials?.hasSignedCopy
   const fileParts: FileParts = {
-    publicDocuments: new Set(Object.values(linkConfig.actionNids)),
+    publicDocuments: new Set(Object.values(shared.linkConfig.actionNids)),
     links,
     gateway: createGateway({ contentStore, publicUrl }),
   }

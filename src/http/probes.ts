@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { shareRunning } from '../shared/async.ts'
 import { notFound } from '../shared/errors.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 import { presentError } from './error-status.ts'
@@ -24,17 +25,11 @@ export function createProbes(parts: ProbeParts): Probes {
     // All processes share the degraded component. If they returned 503, the load balancer would remove every process.
     return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
   }
-  let checking: Promise<ProbeAnswer> | undefined
 
   return {
     healthz: async () => ({ status: 200, body: { status: 'ok' } }),
     // Probes have no rate limit. Concurrent probes share one check, so that they cannot overload the components.
-    readyz() {
-      checking ??= checkReadiness().finally(() => {
-        checking = undefined
-      })
-      return checking
-    },
+    readyz: shareRunning(checkReadiness),
     version: async () => ({ status: 200, body: { version: parts.version } }),
   }
 }

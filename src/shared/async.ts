@@ -1,11 +1,7 @@
-/** Helpers for promises, streams and other asynchronous iterables. */
 import { setTimeout as delay } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 
-/**
- * Creates a batch loader without a cache. Keys that are requested in one turn of the event loop are loaded by one call,
- * `maxBatchSize` at a time. `load` returns the values in the order of the keys.
- */
+/** Loads keys of one turn of the event loop by one call. `load` returns the values in the order of the keys. Caches nothing. */
 export function createBatchLoader<Key, Value>(
   load: (keys: Key[]) => Promise<Value[]>,
   maxBatchSize = 64,
@@ -15,7 +11,7 @@ export function createBatchLoader<Key, Value>(
   return (key) => loader.load(key)
 }
 
-/** Returns a function that calls `make` once and shares its result. After an error, the next call tries again. */
+/** Calls `make` once and shares its result. After an error, the next call tries again. */
 export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
@@ -27,30 +23,34 @@ export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Returns a handler for `catch` that returns undefined for expected errors and throws the others. */
+/** Handler for `catch`: returns undefined for expected errors and throws the others. */
 export const undefinedIf =
   (isExpected: (error: unknown) => boolean) =>
   (error: unknown): undefined => {
     if (!isExpected(error)) throw error
   }
 
-/** Timeout of a check of a folder, in milliseconds. A network file system that is offline never answers. */
-const CHECK_TIMEOUT_MS = 2_000
-
-/** Returns a check that is false after an error or two seconds. Checks run one at a time, because each can block a thread. */
-export function boundedCheck(check: () => Promise<boolean>): () => Promise<boolean> {
-  let running: Promise<boolean> | undefined
+/** Concurrent calls share one run of `work`. */
+export function shareRunning<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
   return () => {
-    running ??= check()
-      .catch(() => false)
-      .finally(() => {
-        running = undefined
-      })
-    return Promise.race([running, delay(CHECK_TIMEOUT_MS, false, { ref: false })])
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
   }
 }
 
-/** Runs `work` for one item after the other. Continues after errors and throws the first one at the end. */
+/** Timeout in milliseconds. A network file system that is offline never answers. */
+const CHECK_TIMEOUT_MS = 2_000
+
+/** False after an error or the timeout. Checks run one at a time, because each can block a thread. */
+export function boundedCheck(check: () => Promise<boolean>): () => Promise<boolean> {
+  const run = shareRunning(() => check().catch(() => false))
+  return () => Promise.race([run(), delay(CHECK_TIMEOUT_MS, false, { ref: false })])
+}
+
+/** Runs `work` item by item. Continues after errors and throws the first one at the end. */
 export async function forEachSettled<T>(
   items: AsyncIterable<T> | Iterable<T>,
   work: (item: T) => Promise<unknown>,
@@ -64,7 +64,6 @@ export async function forEachSettled<T>(
   if (errors.length > 0) throw errors[0]
 }
 
-/** Yields the items in arrays of `size`. The last array may be shorter. */
 export async function* chunk<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
   let batch: T[] = []
   for await (const item of items) {
@@ -76,15 +75,15 @@ export async function* chunk<T>(items: AsyncIterable<T>, size: number): AsyncGen
 }
 
 interface Keyset<Row, Key> {
-  /** Start of a read: sorts before every key. */
+  /** Sorts before every key. */
   first: Key
   limit: number
-  /** Returns up to `limit` rows whose keys are greater than `after`, sorted by key. */
+  /** Returns rows with keys greater than `after`, sorted by key. */
   read: (after: Key, limit: number) => Promise<Row[]>
   keyOf: (row: Row) => Key
 }
 
-/** Yields rows sorted by a key, page by page. Each page is read when it is requested. No page is empty. */
+/** Each page is read when it is requested. No page is empty. */
 export async function* keysetPages<Row, Key>({ first, limit, read, keyOf }: Keyset<Row, Key>): AsyncGenerator<Row[]> {
   for (let after = first; ; ) {
     const rows = await read(after, limit)
@@ -96,7 +95,7 @@ export async function* keysetPages<Row, Key>({ first, limit, read, keyOf }: Keys
   }
 }
 
-/** Returns all bytes of a stream. Throws an Error as soon as there are more than `maxBytes`. */
+/** Throws an Error as soon as there are more than `maxBytes`. */
 export async function readAtMost(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
@@ -111,19 +110,13 @@ export async function readAtMost(
   return Buffer.concat(chunks)
 }
 
-/**
- * Removes an item from an array, if the array contains it. Keep per-request state in arrays: V8 promotes the contents of
- * long-lived sets and maps to the old generation, so everything that they refer to stays until a full garbage collection.
- */
+/** Keep per-request state in arrays: V8 keeps the contents of long-lived sets and maps until a full garbage collection. */
 export function removeItem<Item>(list: Item[], item: Item): void {
   const at = list.indexOf(item)
   if (at >= 0) list.splice(at, 1)
 }
 
-/**
- * Runs `work` for the items, at most `concurrency` at a time, and reads the next item when one is done. After an error, it
- * waits for the running work and throws the first error.
- */
+/** After an error, waits for the running work and throws the first error. */
 export async function forEachConcurrent<T>(
   items: Iterable<T> | AsyncIterable<T>,
   concurrency: number,

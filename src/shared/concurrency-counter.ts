@@ -1,32 +1,24 @@
-/**
- * Limits concurrent use over all processes, such as open streams and bytes of uploads. A process acquires an amount
- * before it uses the amount, and renews its entry every 20 seconds. Without renewal, an entry expires after a minute.
- */
+/** Limits concurrent use over all processes, such as open streams. An entry of a process expires unless it is renewed. */
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/database-types.ts'
 import { arrayOf, bigint, float, statement, text } from '../db/sql.ts'
 import type { Log } from './log.ts'
 
-/** Seconds after which an entry expires unless it is renewed. */
 const ENTRY_SECONDS = 60
 
-/** SQL of the entry of this process in the column `holders`. */
 const entrySql = (amount: string) =>
   `jsonb_build_object($process, jsonb_build_object('amount', ${amount}, 'until', extract(epoch from now()) + $seconds))`
 
-/** Aggregate over the valid entries of the other processes in the row `c`. */
+/** Aggregate over the valid entries of other processes. */
 const ofOthersSql = (what: string) =>
   `(select ${what} from jsonb_each(c.holders - $process) as other (process, held)
     where (held->>'until')::float8 > extract(epoch from now()))`
 
 const othersSql = ofOthersSql(`coalesce(jsonb_object_agg(process, held), '{}')`)
-/** SQL of the acquired amount: the wanted amount, or the rest of the maximum if the rest is smaller. */
+/** The wanted amount, or the rest of the maximum if it is smaller. */
 const grantedSql = `least($wanted, $max - ${ofOthersSql(`coalesce(sum((held->>'amount')::bigint), 0)::bigint`)})`
 
-/**
- * Sets the amount of this process to at most `wanted`. Returns no row if less than `needed` is available. The row lock
- * serializes the processes, so the maximum is exact.
- */
+/** Returns no row if less than `needed` is available. The row lock serializes processes, so the maximum is exact. */
 const acquireAmount = statement(
   'concurrency_acquire',
   {
@@ -41,7 +33,6 @@ const acquireAmount = statement(
    returning (holders->$process->>'amount')::bigint as amount`,
 )
 
-/** Sets the amounts of this process without checking the maximum. */
 const setAmounts = statement(
   'concurrency_set',
   { parameters: { subjects: arrayOf(text), amounts: arrayOf(bigint), process: text, seconds: float } },
@@ -51,7 +42,6 @@ const setAmounts = statement(
    on conflict (subject) do update set holders = ${othersSql} || excluded.holders, until = excluded.until`,
 )
 
-/** Deletes subjects without a valid entry. */
 const deleteExpired = statement(
   'concurrency_delete_expired',
   {},
@@ -61,7 +51,6 @@ const deleteExpired = statement(
 interface Acquisition {
   max: number
   needed: number
-  /** Maximum amount to acquire. Default: `needed`. */
   wanted?: number
 }
 
@@ -69,9 +58,9 @@ export type ConcurrencyCounter = ReturnType<typeof createConcurrencyCounter>
 
 export function createConcurrencyCounter({ database, log }: { database: Pick<Database, 'query'>; log: Log }) {
   const process = randomUUID()
-  /** Held amounts. A subject with 0 stays until the database has stored its release. */
+  /** A subject with 0 stays until the database has stored its release. */
   const held = new Map<string, number>()
-  /** The last statement of each subject. Statements of a subject run in sequence, so the newest amount is written last. */
+  /** Statements of a subject run in sequence, so the newest amount is written last. */
   const lastStatements = new Map<string, Promise<unknown>>()
 
   const heldOf = (subject: string) => held.get(subject) ?? 0
@@ -98,9 +87,8 @@ export function createConcurrencyCounter({ database, log }: { database: Pick<Dat
   const hasRoomHere = (subject: string, { max, needed }: Acquisition) => heldOf(subject) + needed <= max
 
   return {
-    /** Returns whether this process alone may hold `needed` more. */
     hasRoomHere,
-    /** Acquires `needed` to `wanted`, unless all processes would hold more than `max`. Returns the amount. Throws UNAVAILABLE. */
+    /** Acquires `needed` to `wanted` (default: `needed`), or 0 above `max`. Returns the amount. Throws UNAVAILABLE. */
     acquire: (subject: string, acquisition: Acquisition) =>
       inOrder([subject], async () => {
         if (!hasRoomHere(subject, acquisition)) return 0
@@ -122,18 +110,16 @@ export function createConcurrencyCounter({ database, log }: { database: Pick<Dat
         held.set(subject, heldOf(subject) + granted)
         return granted
       }),
-    /** Releases an amount for the other processes. Never throws: the next renewal repeats a failed release. */
+    /** Never throws: the next renewal repeats a failed release. */
     async release(subject: string, amount: number) {
       held.set(subject, heldOf(subject) - amount)
       await write([subject]).catch((err: unknown) =>
         log.debug({ err, subject: subject.split(':', 1)[0] }, 'Failed to release a concurrency counter; retrying'),
       )
     },
-    /** Renews the entries of this process. Throws UNAVAILABLE. */
     async renew() {
       if (held.size > 0) await write([...held.keys()])
     },
-    /** Deletes expired entries. Throws UNAVAILABLE. */
     async deleteExpired() {
       await database.query(deleteExpired, {})
     },

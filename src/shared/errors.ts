@@ -1,9 +1,6 @@
 import type { Log } from './log.ts'
 
-/**
- * Error codes with their documentation. In GraphQL, a code is `extensions.code` and a value of the enum `ErrorCode`. In the
- * REST API, `http/error-status.ts` maps each code to a status and a type. A missing code does not compile.
- */
+/** Error codes with their documentation. `http/error-status.ts` maps each code to REST. */
 export const errorMeanings = {
   ASSET_COMMIT_INSUFFICIENT_FUND:
     'The wallet balance is too low for the commit. See `extensions.required`, `available` and `missing` for the amounts.',
@@ -60,25 +57,23 @@ export const errorMeanings = {
 export type ErrorCode = keyof typeof errorMeanings
 export const errorCodes = Object.keys(errorMeanings) as ErrorCode[]
 
-/** Amounts of an error about funds: decimal strings in currency units. */
 interface Shortfall {
   required: string
   available: string
   missing: string
 }
 
-/** Problems by field, such as `{"headline": ["…"]}`. */
+/** Problems by field. */
 export type FieldErrors = Record<string, string[]>
 
 interface ErrorExtras {
   details?: string | unknown[] | FieldErrors
   shortfall?: Shortfall
-  /** Seconds after which the caller may retry. */
   retryAfter?: number
   cause?: unknown
 }
 
-/** An expected error, whose message is shown to the caller. Any other error is a bug and is shown as INTERNAL. */
+/** An expected error. Callers see its message. Any other error is shown as INTERNAL. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: ErrorCode
@@ -95,7 +90,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The error of data that cannot be decrypted, because its key is lost or its bytes were changed. A retry fails too. */
+/** Data cannot be decrypted: its key is lost or its bytes were changed. A retry fails too. */
 export class LostKeyError extends Error {
   override readonly name = 'LostKeyError'
   /** True if the key was destroyed on purpose. No backup may restore it. */
@@ -106,15 +101,13 @@ export class LostKeyError extends Error {
   }
 }
 
-/** An error of background work that no retry can fix. */
 export class NonRetryableError extends Error {
   override readonly name: string = 'NonRetryableError'
 }
 
-/** The mail server permanently rejects the recipient. The message does not name the recipient. */
+/** The message does not name the recipient. `status`: status code of the mail server. */
 export class RejectedRecipientError extends NonRetryableError {
   override readonly name = 'RejectedRecipientError'
-  /** Status code of the mail server. */
   readonly status: number | undefined
 
   constructor(status: number | undefined) {
@@ -123,7 +116,7 @@ export class RejectedRecipientError extends NonRetryableError {
   }
 }
 
-/** Creates a handler that drops a mail whose recipient was rejected. `about` describes the mail in the log. */
+/** `about` describes the mail in the log. */
 export const dropIfRejected = (log: Pick<Log, 'warn'>, about: object) => (error: unknown) => {
   if (!(error instanceof RejectedRecipientError)) throw error
   log.warn({ ...about, status: error.status }, 'Mail dropped: the mail server rejected its recipient')
@@ -135,11 +128,10 @@ export const notAuthenticated = () =>
 export const authenticationFailed = () =>
   new DomainError('AUTHENTICATION_FAILED', 'Incorrect authentication credentials.')
 
-/** The error for a caller who may see an asset but does not own it. */
 export const notAssetOwner = () =>
   new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
 
-/** The error for a resource that does not exist or that the caller may not see. Both cases must look the same. */
+/** Also for a resource that the caller may not see. Both cases must look the same. */
 export const notFound = (what: string) => new DomainError('NOT_FOUND', `${what} not found.`)
 
 /** Returns the first field with its problem. Some clients show only this line. */
@@ -148,17 +140,15 @@ export function firstProblem(fields: FieldErrors): string {
   return field === 'nonFieldErrors' || field === 'non_field_errors' ? message : `${field}: ${message}`
 }
 
-/** The error VALIDATION_FAILED. Its message is the first problem. */
 export const validationFailed = (fields: FieldErrors) =>
   new DomainError('VALIDATION_FAILED', firstProblem(fields), { details: fields })
 
-/** The error THROTTLED. The caller may retry after `seconds`. */
 export const throttled = (seconds: number) =>
   new DomainError('THROTTLED', `Request was throttled. Expected available in ${seconds} seconds.`, {
     retryAfter: seconds,
   })
 
-/** The error UNAVAILABLE. `what`: the unavailable part, capitalized. `cause`: for the log. */
+/** `what`: the unavailable part, capitalized. `cause`: for the log. */
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })
 
@@ -180,7 +170,7 @@ export const insufficientStorage = (cause: unknown) =>
 /** Error codes of a disk that is full, over quota or broken. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
 
-/** Returns INSUFFICIENT_STORAGE or UNAVAILABLE for an error of the disk. The message contains no path. */
+/** Converts an error of the disk. The message contains no path. */
 export function storageFailure(cause: unknown): DomainError {
   const { code = '' } = cause as { code?: string }
   return NO_ROOM.has(code) ? insufficientStorage(cause) : unavailable('The file store', cause)

@@ -1,7 +1,4 @@
-/**
- * Safe retries. The statement that has the effect also writes the idempotency key with the ID of the result, so a key is
- * either complete or absent (invariant I8). A retry reads the result again. The REST API also stores the response body.
- */
+/** The statement with the effect also writes the idempotency key and the ID of the result (invariant I8). */
 import { createHash, createHmac, type KeyObject } from 'node:crypto'
 import type { Database } from '../db/database-types.ts'
 import { boolean, bytes, int, orNull, statement, text } from '../db/sql.ts'
@@ -10,9 +7,8 @@ import { DomainError, LostKeyError } from './errors.ts'
 import type { Actor, UserActor } from './policy.ts'
 
 const SENDER_BYTES = 16
-/** Maximum size of the stored responses to free requests of one sender, in bytes per hour. */
+/** Maximum size of stored responses to free requests of one sender, in bytes per hour. */
 const FREE_ANSWERS_BYTES = 100_000_000
-/** Sender ID of anonymous callers and of the system. */
 const noSender = Buffer.alloc(SENDER_BYTES)
 
 /** The idempotency key of a request. `once` sets the fingerprint. */
@@ -26,7 +22,6 @@ export interface IdempotencyContext {
   replayed: boolean
 }
 
-/** Hashes that identify a request and its input. */
 interface Fingerprint {
   /** UUID of the sender (zeros without an account), followed by a SHA-256 of sender and key. */
   scope: Buffer
@@ -34,24 +29,19 @@ interface Fingerprint {
   payloadHash: Buffer
 }
 
-/**
- * Finds an idempotency key. Its writer may not have waited for the synchronous standbys. The message in the write-ahead
- * log makes this statement wait for the standbys, so that the key is replicated before it is used.
- */
+/** The message in the write-ahead log makes this statement wait for the standbys, so that the key is replicated before use. */
 const findKey = statement(
   'idempotency_find',
   { parameters: { scope: bytes }, columns: { payload_hash: bytes, result: text, answer: orNull(text) } },
   `select payload_hash, result, answer
    from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0)) where scope = $scope`,
 )
-/** Stores the idempotency key of a request that changed nothing. Returns no row if the key exists. */
 const rememberKey = statement(
   'idempotency_insert',
   { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
   `insert into idempotency_keys (scope, payload_hash, result) values ($scope, $payloadHash, $result)
    on conflict (scope) do nothing returning true as kept`,
 )
-/** Stores the encrypted response with its idempotency key. */
 const insertAnswer = statement(
   'idempotency_store_response',
   { parameters: { scope: bytes, answer: text } },
@@ -77,7 +67,6 @@ const digest = (...parts: string[]) => {
   return hash.digest()
 }
 
-/** JSON with sorted keys, so that equal inputs have equal digests. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, v: unknown) =>
     v && typeof v === 'object' && !Array.isArray(v)
@@ -85,23 +74,16 @@ const canonical = (value: unknown): string =>
       : v,
   ) ?? ''
 
-/**
- * SQL condition that a user sent the idempotency key, or created their account with it. `user`: SQL of a UUID. The result
- * of another user's key can also be a resource of this user, such as a file that was registered again.
- */
+/** The result of another user's key can also be a resource of this user, such as a file that was registered again. */
 export const sentBySql = (user: string) => `(
   scope between uuid_send(${user}) and uuid_send(${user}) || decode(repeat('ff', 32), 'hex')
   or (result = ${user}::text
     and substring(scope from 1 for ${SENDER_BYTES}) = '\\x${noSender.toString('hex')}'::bytea)
 )`
 
-/** Types of the parameters that `rememberSql` adds to a statement. */
 export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 
-/**
- * Returns a CTE that stores the idempotency key of a write. `result`: SQL of the result's ID. `from`: CTE with a row if
- * the write had an effect. `given`: returns the SQL of a parameter.
- */
+/** CTE that stores the key. `result`: SQL of the result's ID. `from`: CTE with a row if the write had an effect. */
 export const rememberSql = (result: string, from: string, given = (name: string) => `$${name}`) => `
   inserted_idempotency_key as (
     insert into idempotency_keys (scope, payload_hash, result)
@@ -117,7 +99,7 @@ function scopeOf(actor: Actor, key: string, payloadHash: Buffer): Buffer {
   return Buffer.concat([noSender, digest(...sender, key)])
 }
 
-/** Returns whether a lock timed out. With an idempotency key, the first request still holds the lock. */
+/** A lock timed out. With an idempotency key, the first request still holds the lock. */
 const isLocked = (error: unknown) =>
   error instanceof DomainError && error.code === 'CONFLICT' && error.retryAfter !== undefined
 const inUse = (cause: unknown) =>
@@ -126,7 +108,7 @@ const inUse = (cause: unknown) =>
     cause,
   })
 
-/** The error of a retry whose result no longer exists. `what`: the change, such as "its API key was revoked". */
+/** `what`: the change, such as "its API key was revoked". */
 export const resultNoLongerExists = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 
@@ -146,7 +128,6 @@ export interface IdempotentContext {
 type KeyContext = Pick<IdempotentContext, 'database' | 'idempotency'>
 type ResponseContext = Omit<IdempotentContext, 'actor'>
 
-/** Returns the result of an earlier request with this idempotency key, and marks this request as a replay. */
 async function findResult({ database, idempotency }: KeyContext, fingerprint: Fingerprint) {
   const [row] = await database.query(findKey, { scope: fingerprint.scope })
   if (!row) return undefined
@@ -157,14 +138,10 @@ async function findResult({ database, idempotency }: KeyContext, fingerprint: Fi
   return row.result
 }
 
-/** Returns whether the user has used this idempotency key before, for any request. */
 export const isKnownKey = async ({ database, idempotency: { key } }: KeyContext, actor: UserActor): Promise<boolean> =>
   key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
 
-/**
- * Runs `work` unless the idempotency key was used before. Returns the ID of the result. The statement with the effect
- * also writes the key, with `idempotencyParams`. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.
- */
+/** Runs `work` unless the key was used. Returns the ID of the result. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE. */
 export async function once(
   context: IdempotentContext,
   operation: string,
@@ -191,13 +168,13 @@ export async function once(
   }
 }
 
-/** Parameters that `rememberSql` adds to a statement. Both are null if the caller sent no idempotency key. */
+/** Null if the caller sent no idempotency key. */
 export const idempotencyParams = ({ idempotency: { fingerprint } }: Pick<IdempotentContext, 'idempotency'>) => ({
   scope: fingerprint?.scope ?? null,
   payloadHash: fingerprint?.payloadHash ?? null,
 })
 
-/** Stores the idempotency key of a request that changed nothing. Returns its result, or that of a concurrent request. */
+/** For a request that changed nothing. Returns its result, or that of a concurrent request. */
 export async function remember(context: KeyContext, result: string): Promise<string> {
   const { fingerprint } = context.idempotency
   context.idempotency.isFree = true
@@ -206,7 +183,7 @@ export async function remember(context: KeyContext, result: string): Promise<str
   return (written ? undefined : await findResult(context, fingerprint)) ?? result
 }
 
-/** Returns the REST body of the first response to this idempotency key. Undefined if the body was not stored. */
+/** Returns undefined if the response was not stored. */
 export async function recallAnswer({ database, idempotency, ...context }: ResponseContext): Promise<unknown> {
   if (!idempotency.fingerprint) return undefined
   const { scope } = idempotency.fingerprint
@@ -221,7 +198,7 @@ export async function recallAnswer({ database, idempotency, ...context }: Respon
   }
 }
 
-/** Stores the REST body of a response. Responses to free requests are stored up to 100 MB per sender and hour. */
+/** Responses to free requests are stored up to 100 MB per sender and hour. */
 export async function keepAnswer(context: ResponseContext, answer: unknown): Promise<void> {
   const { database, idempotency, idempotencySecrets } = context
   if (!idempotency.fingerprint || idempotency.isSecret) return

@@ -1,7 +1,4 @@
-/**
- * Validation of input. Every value of a caller must be valid Unicode without null characters, and numbers must be exact in a
- * double. JSON may not have the key `__proto__` or deep nesting.
- */
+/** Validation of input. Texts must be Unicode without null characters, and numbers exact in a double. */
 
 import { z } from 'zod'
 import { DomainError, type FieldErrors, validationFailed } from './errors.ts'
@@ -11,21 +8,19 @@ import { nameProblem, stripInvisible, trimEnd, trimName } from './text.ts'
 export const NOT_JSON = 'Value must be valid JSON.'
 export const NOT_AN_OBJECT = 'Expected a JSON object.'
 
-/** Maximum nesting of objects and lists. */
 export const MAX_JSON_DEPTH = 16
 
 const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
 
 export const numberProblem = 'This number cannot be stored exactly. Send it as text.'
 
-/** Placeholder for a number that a double would change. Input cannot contain this text. */
+/** Placeholder for a number that a double would change. Input cannot contain it. */
 const INEXACT = '\0inexact number'
 export const isInexact = (value: unknown) => value === INEXACT
 
-/** Path to a value: object keys and list indices, outermost first. */
 type Path = readonly (string | number)[]
 
-/** A problem of a value, and the path to the value. Excludes the value itself, because errors are logged. */
+/** Excludes the value itself, because errors are logged. */
 interface JsonProblem {
   path: Path
   message: string
@@ -33,7 +28,6 @@ interface JsonProblem {
 
 const unicodeProblem = 'Unpaired surrogates and invalid UTF-8 are not allowed: the text is not valid Unicode.'
 
-/** Returns the reason why a text cannot be stored, or undefined. */
 export function textProblem(text: string): string | undefined {
   if (text.includes('\0')) return isInexact(text) ? numberProblem : 'Null characters are not allowed.'
   return text.isWellFormed() ? undefined : unicodeProblem
@@ -41,7 +35,7 @@ export function textProblem(text: string): string | undefined {
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i
 
-/** Returns the significant digits and the exponent of the last digit, in the same form for all notations of a number. */
+/** Equal for all notations of a number. */
 function magnitude(literal: string): string {
   const [, whole = '', decimals = '', exponent = '0'] = DECIMAL.exec(literal) ?? []
   const digits = (whole + decimals).replace(/^0+/, '')
@@ -49,11 +43,9 @@ function magnitude(literal: string): string {
   return `${significant}e${Number(exponent) - decimals.length + digits.length - significant.length}`
 }
 
-/** Number of significant digits that a double always preserves, except for very small numbers. */
 const SAFE_DIGITS = 15
 const SMALLEST_SAFE = 1e-300
 
-/** Returns whether a double preserves a JSON or GraphQL number. */
 export function isExact(literal: string): boolean {
   const value = Number(literal)
   if (!Number.isFinite(value)) return false
@@ -70,19 +62,15 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 const markInexact = (token: string) => (NUMBER.test(token) && !isExact(token) ? JSON.stringify(INEXACT) : token)
 
-/**
- * Parses JSON, with a placeholder for each number that JavaScript would change. A reviver could read the source of a
- * number, but takes seconds for a megabyte. Throws a SyntaxError.
- */
+/** Marks numbers that JavaScript would change. A reviver would take seconds for a megabyte. Throws a SyntaxError. */
 export const parseJson = (text: string): unknown =>
   JSON.parse(SUSPICIOUS.test(text) ? text.replace(TOKENS, markInexact) : text)
 
-/** Maximum number of values in a JSON text. Parsing this number of values takes a millisecond. */
+/** Maximum number of values in a JSON text. Parsing them takes a millisecond. */
 export const MAX_JSON_VALUES = 20_000
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Array.from('"\\,[{', (character) => character.charCodeAt(0))
 
-/** Counts the values of a JSON text before it is parsed. Throws PAYLOAD_TOO_LARGE. */
 function assertFewValues(text: string): void {
   if (text.length <= MAX_JSON_VALUES) return
   let count = 0
@@ -99,11 +87,9 @@ function assertFewValues(text: string): void {
   }
 }
 
-/** The error PARSE_ERROR of a JSON body. */
 export const jsonError = (problem: string, cause?: unknown): DomainError =>
   new DomainError('PARSE_ERROR', `JSON parse error - ${problem}`, { cause })
 
-/** Parses a JSON body. Throws PARSE_ERROR, PAYLOAD_TOO_LARGE. */
 export function readJson(text: string): unknown {
   assertFewValues(text)
   try {
@@ -113,18 +99,16 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** Returns whether a value is an object, not a list. */
 export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parses a JSON body that must be an object. Throws PARSE_ERROR, PAYLOAD_TOO_LARGE. */
 export function readJsonObject(text: string): Record<string, unknown> {
   const value = readJson(text)
   if (isJsonObject(value)) return value
   throw jsonError('expected an object.')
 }
 
-/** Returns whether a value is a list or a plain object. Uploads and dates are not containers. */
+/** Uploads and dates are not containers. */
 const isContainer = (value: unknown): value is object => {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true
@@ -132,7 +116,7 @@ const isContainer = (value: unknown): value is object => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Returns whether containers are nested deeper than `levels`. Not recursive: JSON can be deeper than the stack. */
+/** Not recursive: JSON can be deeper than the stack. */
 export function isDeeper(root: unknown, levels: number): boolean {
   let level = [root].filter(isContainer)
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -147,7 +131,7 @@ function problemOf(value: unknown): string | undefined {
   return typeof value === 'number' && !Number.isFinite(value) ? numberProblem : undefined
 }
 
-/** Returns the problem of a value that is stored as JSON. JSON would store a file as an empty object. */
+/** JSON would store a file as an empty object. */
 const problemInJson = (value: unknown) =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
     ? 'A file is not allowed here.'
@@ -155,7 +139,7 @@ const problemInJson = (value: unknown) =>
 
 const keyProblem = (key: string) => (key === '__proto__' ? 'A key may not be "__proto__".' : textProblem(key))
 
-/** Returns the first problem of a JSON value, level by level. `check` returns the problem of a scalar. */
+/** Searches level by level. `check` returns the problem of a scalar. */
 export function findProblem(
   root: unknown,
   maxDepth = MAX_JSON_DEPTH,
@@ -189,18 +173,16 @@ export function findProblem(
 
 const MAX_SHOWN = 100
 
-/** Formats a path as in `license.versions[2].name`. */
 function formatPath(path: Path): string {
   let text = ''
   for (const key of path) text += typeof key === 'number' ? `[${key}]` : `${text && '.'}${key.toWellFormed()}`
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
 }
 
-/** Returns the message of a problem, with its path. */
 export const describeProblem = ({ path, message }: JsonProblem) =>
   path.length ? `At ${formatPath(path)}: ${message}` : message
 
-/** Validates the variables of a GraphQL operation. Throws VALIDATION_FAILED with the first problem. */
+/** Throws VALIDATION_FAILED with the first problem of the variables of a GraphQL operation. */
 export function assertVariables(variables: object): void {
   // Counts only the levels of the value itself, not the levels of the input objects around it.
   const problem = findProblem(variables, MAX_JSON_DEPTH + 3)
@@ -212,10 +194,9 @@ export function assertVariables(variables: object): void {
   throw validationFailed({ [field.toWellFormed().slice(0, MAX_SHOWN)]: [describeProblem({ ...problem, path })] })
 }
 
-/** Returns the number of characters, not of UTF-16 units. */
 export const length = (text: string) => [...text].length
 
-/** Adds a rule to a schema. The rule returns the problem of a value, or undefined. */
+/** Adds a rule to a schema. `problemOf` returns undefined for a valid value. */
 export const checked = <Output, Input>(
   schema: z.ZodType<Output, Input>,
   problemOf: (value: Output) => string | undefined,
@@ -225,7 +206,7 @@ export const checked = <Output, Input>(
     if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
   })
 
-/** Unicode text without null characters, at most `max` characters. */
+/** `max`: number of characters. */
 export const text = (max: number) =>
   checked(
     z.string({ error: 'Expected text.' }),
@@ -233,7 +214,6 @@ export const text = (max: number) =>
       textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
   )
 
-/** Trimmed text of at most `max` characters. */
 export const trimmedText = (max: number) =>
   z
     .string({ error: 'Expected text.' })
@@ -243,17 +223,15 @@ export const trimmedText = (max: number) =>
 const isNotBlank = (value: string) => value.length > 0
 const BLANK = 'This field may not be blank.'
 
-/** Trimmed text of 1 to `max` characters. */
 export const requiredText = (max: number) => trimmedText(max).refine(isNotBlank, BLANK)
 
-/** Text of 1 to `max` characters, not trimmed. */
+/** Not trimmed. */
 export const nonBlankText = (max: number) => text(max).refine(isNotBlank, BLANK)
 
-/** A public ID with this prefix. */
 export const idInput = (prefix: IdPrefix) =>
   z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
 
-/** The CID of an asset, a tree or a block, in any encoding. The value is the canonical CID. */
+/** Accepts any encoding. The value is the canonical CID. */
 export const cidInput = (message: string) =>
   z.string({ error: 'Expected text.' }).transform((given, context) => {
     const cid = canonicalNid(given)
@@ -261,23 +239,21 @@ export const cidInput = (message: string) =>
     return cid ?? z.NEVER
   })
 
-/** A private label of at most `max` characters. Invisible characters are removed. */
+/** A private label. Invisible characters are removed. */
 export const label = (max: number) => text(max).transform(stripInvisible)
 
-/** A trimmed name of at most `max` characters that other users see. Rejects names with invisible characters. */
+/** A name that other users see. Rejects invisible characters. */
 export const displayName = (max: number) =>
   checked(z.string({ error: 'Expected text.' }).transform(trimName).pipe(text(max)), nameProblem)
 
-/** A trimmed name of 1 to `max` characters that other users see. */
 export const requiredDisplayName = (max: number) => displayName(max).refine(isNotBlank, BLANK)
 
-/** A JSON object whose values can be stored without a change. */
 export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), (value) => {
   const problem = findProblem(value, MAX_JSON_DEPTH, problemInJson)
   return problem && describeProblem(problem)
 })
 
-/** JSON text of at most `bytes` bytes. It is stored unchanged, so its strings and numbers are not validated. */
+/** Stored unchanged, so strings and numbers are not validated. */
 export const jsonText = (bytes: number) =>
   checked(text(Number.POSITIVE_INFINITY), (value) => {
     if (Buffer.byteLength(value) > bytes) return `Ensure this field has no more than ${bytes / 1024} KB.`
@@ -297,14 +273,14 @@ function fieldErrors({ issues }: z.ZodError): FieldErrors {
   return fields
 }
 
-/** Validates input by a schema. Throws VALIDATION_FAILED with all problems of all fields. */
+/** Throws VALIDATION_FAILED with all problems of all fields. */
 export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   throw validationFailed(fieldErrors(result.error))
 }
 
-/** Validates input for a quote. Returns the valid fields, and the error of the invalid fields. */
+/** For a quote: returns the valid fields, and the error of the invalid fields. */
 export function inspect<Schema extends z.ZodObject>(
   schema: Schema,
   input: object,
@@ -316,7 +292,6 @@ export function inspect<Schema extends z.ZodObject>(
   return { data: schema.partial().parse(valid) as Partial<z.output<Schema>>, refusals: [validationFailed(problems)] }
 }
 
-/** A positive amount that the ledger can store, as a decimal string. */
 export const positiveAmount = z
   .string({ error: 'Expected an amount such as 0.5.' })
   .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')
@@ -324,7 +299,7 @@ export const positiveAmount = z
 
 const timestamp = z.iso.datetime({ offset: true })
 
-/** Parses an ISO 8601 time with an offset from UTC: `2026-11-21T09:30:00Z`. Returns undefined for an invalid time. */
+/** Parses ISO 8601 with an offset from UTC. Returns undefined for an invalid time. */
 export function parseTimestamp(text: string): Date | undefined {
   return timestamp.safeParse(text).success ? new Date(text) : undefined
 }

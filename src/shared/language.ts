@@ -1,4 +1,3 @@
-/** Languages of pages and mails. */
 import { match } from '@formatjs/intl-localematcher'
 
 export const languages = ['en', 'zh-TW'] as const
@@ -6,7 +5,6 @@ export const languages = ['en', 'zh-TW'] as const
 export type Language = (typeof languages)[number]
 
 const NONE = 'und'
-/** Maximum number of tags that are read. */
 const MAX_TAGS = 32
 
 function languageOf(tag: string): Language | undefined {
@@ -19,7 +17,7 @@ function languageOf(tag: string): Language | undefined {
   }
 }
 
-/** Returns the language of the first supported tag (BCP 47, also with `_`), such as `zh-TW` for `zh-HK`. Default: English. */
+/** Returns the language of the first supported BCP 47 tag (also with `_`), such as `zh-TW` for `zh-HK`. Default: English. */
 export function chooseLanguage(tags: readonly string[]): Language {
   for (const tag of tags.slice(0, MAX_TAGS)) {
     const language = languageOf(tag.trim().replaceAll('_', '-'))
@@ -28,7 +26,6 @@ export function chooseLanguage(tags: readonly string[]): Language {
   return 'en'
 }
 
-/** Returns the supported language that the header Accept-Language prefers. Default: English. */
 export function preferredLanguage(acceptLanguage: string): Language {
   const preferences = acceptLanguage
     .split(',', MAX_TAGS)

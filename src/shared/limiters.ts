@@ -8,36 +8,29 @@ import { DomainError, throttled } from './errors.ts'
 import { type Limits, limitRules, type RateLimitName } from './limits.ts'
 import type { Actor, Caller } from './policy.ts'
 
-/** Returns the network of an address such as `2001:db8:0:0:0:0:0:1`. The 2^64 addresses of an IPv6 customer count as one. */
+/** The 2^64 addresses of an IPv6 customer count as one. */
 export const networkOf = (address: string) =>
   address.includes(':') ? `${address.split(':', 4).join(':')}::/64` : address
 
 const addressKey = ({ address }: Caller) => `address:${networkOf(address)}`
 const serviceKey = ({ service }: Caller) => (typeof service === 'object' ? `service:${service.id}` : undefined)
 
-/** Returns whether a key identifies a trusted service, which acts for many users. */
 export const isServiceKey = (key: string) => key.startsWith('service:')
 
-/** Returns the key of a caller. A user counts as an account only, because many people may share an address. */
+/** A user counts as an account only, because many people may share an address. */
 export function rateLimitKey(actor: Actor): string | undefined {
   if (actor.kind === 'system') return actor.guest && rateLimitKey(actor.guest)
   return actor.kind === 'user' ? `user:${actor.id}` : (serviceKey(actor) ?? addressKey(actor))
 }
 
-/**
- * Returns the keys of the caller of an expensive operation: the account, and the address or the trusted service. A trusted
- * service acts for many users from one address, so its requests do not count for the address.
- */
+/** Keys for expensive operations. A trusted service acts for many users, so its requests do not count for the address. */
 export function rateLimitKeys(actor: Actor): string[] {
   if (actor.kind === 'system') return actor.guest ? rateLimitKeys(actor.guest) : []
   const origin = serviceKey(actor) ?? addressKey(actor)
   return actor.kind === 'user' ? [`user:${actor.id}`, origin] : [origin]
 }
 
-/**
- * Counts a hit in a fixed window that starts with the first hit. The row lock gives concurrent hits different counts. Hits
- * that arrive together are one statement, so that the wait for the lock uses one connection. Rejected hits do not accumulate.
- */
+/** Concurrent hits are joined into one statement, so that the wait for the row lock uses one connection. */
 const countHit = joinedStatement(
   'rate_limit_hit',
   { parameters: { key: text, seconds: float, max: int }, columns: { count: int, retry_after: int }, apart: [] },
@@ -59,7 +52,7 @@ const countHit = joinedStatement(
    from counted c join turns t using (key)`,
 )
 
-/** Returns the rate limits that are reached, with the seconds until their windows end. `position`: index, from 1. */
+/** `position`: index of the limit, from 1. */
 const findFull = statement(
   'rate_limit_find',
   { parameters: { keys: arrayOf(text), maxima: arrayOf(int) }, columns: { position: int, retry_after: int } },
@@ -69,7 +62,7 @@ const findFull = statement(
 )
 
 const DELETED_AT_ONCE = 1_000
-/** Deletes some counters of ended windows. Does not return their keys, because a key may contain an address. */
+/** Does not return keys, because a key may contain an address. */
 const deleteEnded = statement(
   'rate_limit_delete_ended',
   { parameters: { limit: int }, columns: { deleted: boolean } },
@@ -80,7 +73,6 @@ const deleteEnded = statement(
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
-/** Creates rate limits that all processes share, by the database clock. Used for operations that cost money or trust. */
 export function createRateLimiter(deps: { database: Database; meter: Meter; limits: Limits }) {
   const { database, meter, limits } = deps
   const reject = (limit: RateLimitName, seconds: number) => {
@@ -96,19 +88,17 @@ export function createRateLimiter(deps: { database: Database; meter: Meter; limi
   })
 
   return {
-    /** Throws THROTTLED if another hit would be rejected now. Counts nothing. */
     async assertAvailable(name: RateLimitName, subject: string) {
       const seconds = await secondsUntilAvailable({ key: `${name}:${subject}`, max: limits[name] })
       if (seconds !== undefined) throw reject(name, seconds)
     },
-    /** Counts a hit, even if the operation fails later. Throws THROTTLED with the seconds to wait. */
+    /** Counts a hit, even if the operation fails later. Throws THROTTLED. */
     async consume(name: RateLimitName, subject: string) {
       const max = limits[name]
       const { seconds } = limitRules[name]
       const [hit] = await database.query(countHit, { key: `${name}:${subject}`, seconds, max })
       if (hit!.count > max) throw reject(name, hit!.retry_after)
     },
-    /** Deletes the counters of windows that have ended. */
     async deleteExpired() {
       while ((await database.query(deleteEnded, { limit: DELETED_AT_ONCE })).length === DELETED_AT_ONCE);
     },
@@ -122,7 +112,7 @@ const ACCOUNTS_PER_SERVICE = 20
 
 export type RequestQuota = ReturnType<typeof createRequestQuota>
 
-/** Creates the request limits of a process. They are in memory: a database write would cost more than most requests. */
+/** In memory, because a database write would cost more than most requests. */
 export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Limits }) {
   const { seconds: duration } = limitRules['requests-per-user']
   const perUser = limits['requests-per-user']
@@ -139,7 +129,7 @@ export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Li
   }
 
   return {
-    /** Counts `cost` requests of a caller: for the account, and for the address or the trusted service. Throws THROTTLED. */
+    /** Counts `cost` requests for the account, and for the address or the trusted service. Throws THROTTLED. */
     async consume(caller: Actor, cost: number): Promise<void> {
       for (const key of rateLimitKeys(caller)) {
         const { name, limiter } = quotaOf(key, caller)
@@ -153,18 +143,15 @@ export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Li
   }
 }
 
-/** The caller of an operation, and the number of semaphore slots that the operation needs. */
 export interface Holder {
-  /** Account, address and service of the caller. Each key has its own limit. Without keys, only the total is limited. */
+  /** Each key has its own limit. Without keys, only the total is limited. */
   keys?: readonly string[]
-  /** Number of slots. Default: 1. */
   size?: number
 }
 
-/** Limits how many operations run at once. The others wait in a queue. Throws if the queue is full or the wait is too long. */
+/** Throws if the queue is full or the wait is too long. */
 export interface Semaphore {
   <T>(work: () => Promise<T>, holder?: Holder): Promise<T>
-  /** Returns whether an operation would start immediately. */
   isFree(holder?: Holder): boolean
   load(): QueueLoad
 }
@@ -172,17 +159,14 @@ export interface Semaphore {
 type LimitOfKey = number | ((key: string) => number)
 
 interface SemaphoreOptions {
-  /** Maximum number of running operations. Default: unlimited. */
   slots?: number
-  /** Maximum number of slots of one key. An operation that needs more slots runs alone. Default: unlimited. */
+  /** Maximum slots of one key. An operation that needs more runs alone. Default: unlimited. */
   perKey?: LimitOfKey
-  /** Maximum number of waiting operations. */
   queue: number
-  /** Maximum number of waiting operations of one key. Default: half of the queue, so that no caller fills it. */
+  /** Default: half of the queue, so that no caller fills it. */
   queuePerKey?: LimitOfKey
-  /** Maximum wait, in milliseconds. */
   maxWait: number
-  /** Name of the operations in the error message, such as `Exports`. */
+  /** Name in the error message, such as `Exports`. */
   name: string
   /** Creates the error of an operation that cannot wait. Default: UNAVAILABLE. */
   reject?: () => Error
@@ -193,7 +177,6 @@ interface Waiter extends Required<Holder> {
   start(): void
 }
 
-/** Used slots and waiting operations of a key, and the sequence number of its last start. */
 interface KeyState {
   held: number
   waiting: number
@@ -203,15 +186,12 @@ interface KeyState {
 const noState: Readonly<KeyState> = { held: 0, waiting: 0, servedAt: 0 }
 const limitFor = (key: string, limit: LimitOfKey) => (typeof limit === 'number' ? limit : limit(key))
 
-/**
- * Creates a semaphore. The next free slot is assigned to the caller with the fewest slots. Among equal callers, the one
- * that was served least recently is first, then the one that waits longest. Operations of one caller start in order.
- */
+/** A free slot goes to the caller with the fewest slots, then to the least recently served, then to the longest waiting. */
 export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const { slots = Number.POSITIVE_INFINITY, perKey = Number.POSITIVE_INFINITY, queue, maxWait, name } = options
   const { queuePerKey = Math.ceil(queue / 2) } = options
   const states = new Map<string, KeyState>()
-  /** Waiting operations by caller. Only the first of each caller can start. */
+  /** Only the first waiting operation of each caller can start. */
   const queues = new Map<string, Waiter[]>()
   let running = 0
   let waiting = 0
@@ -246,7 +226,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     startWaiting()
   }
 
-  /** Compares all keys of a caller. Of several accounts at one address, the least recently served account is first. */
+  /** Of several accounts at one address, the least recently served is first. */
   const total = ({ keys }: Waiter, field: 'held' | 'servedAt') =>
     keys.reduce((sum, key) => sum + stateOf(key)[field], 0)
   const compare = (one: Waiter, other: Waiter) =>
@@ -326,10 +306,9 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
 
 export type Semaphores = ReturnType<typeof createSemaphores>
 
-/** Returns the number of slots that a key may use. A trusted service acts for many users and may use more. */
+/** A trusted service acts for many users and may use more slots. */
 const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
-/** Creates the semaphores of expensive operations in a process. */
 export const createSemaphores = (meter: Meter) => ({
   // A verification reads a history from the chain block by block, which takes seconds for a long history.
   verifications: createSemaphore({ name: 'Verifications', slots: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }),

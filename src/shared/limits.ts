@@ -1,4 +1,4 @@
-/** The table of all limits. An operator overrides the maximum of a limit with the setting `LIMITS`. */
+/** All limits. The setting `LIMITS` overrides their maxima. */
 
 const MINUTE = 60
 const HOUR = 3_600
@@ -32,17 +32,15 @@ export const limitRules = {
 
 type LimitName = keyof typeof limitRules
 
-/** Name of a limit that has a window. */
 export type RateLimitName = {
   [Name in LimitName]: (typeof limitRules)[Name] extends { seconds: number } ? Name : never
 }[LimitName]
 
-/** Maximum of each limit. */
 export type Limits = Readonly<Record<LimitName, number>>
 
 const names = Object.keys(limitRules) as LimitName[]
 
-/** Returns all limits. `overrides`: `name=maximum` pairs separated by commas. Throws an Error for an invalid pair. */
+/** `overrides`: `name=maximum` pairs separated by commas. Throws an Error for an invalid pair. */
 export function limitsWith(overrides: string): Limits {
   const maxima = Object.fromEntries(names.map((name) => [name, limitRules[name].max])) as Record<LimitName, number>
   for (const pair of overrides.split(',').flatMap((each) => each.trim() || [])) {
@@ -55,7 +53,6 @@ export function limitsWith(overrides: string): Limits {
   return maxima
 }
 
-/** Names, maxima and meanings of all limits, for the documentation of `LIMITS`. */
 export const limitsText = names
   .map((name) => `\`${name}\` (${limitRules[name].max} ${limitRules[name].doc})`)
   .join(', ')

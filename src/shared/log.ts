@@ -1,7 +1,7 @@
-/** Reports the error of one item of a batch. The other items are still processed. */
+/** Reports the error of one item of a batch, whose other items are still processed. */
 export type OnError = (item: string, error: unknown) => void
 
-/** A log of JSON lines. Neither fields nor messages contain secrets. */
+/** Neither fields nor messages may contain secrets. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -10,15 +10,10 @@ export interface Log {
   child(fields: object): Log
 }
 
-const DEFAULT_QUIET_MS = 60_000
-/** Maximum number of texts whose last log time is stored. */
 const MAX_TEXTS = 500
 
-/**
- * Creates a rate limit for repeated log lines: one line per text in `quiet` milliseconds. The returned function returns the
- * number of suppressed lines since the last one, or undefined if the text must not be logged now.
- */
-export function createLogThrottle(quiet = DEFAULT_QUIET_MS, now = () => performance.now()) {
+/** Allows one line per text in `quiet` milliseconds. Returns the number of suppressed lines since the last one, or undefined. */
+export function createLogThrottle(quiet = 60_000, now = () => performance.now()) {
   const logged = new Map<string, { at: number; suppressed: number }>()
   return (text: string): { suppressed: number } | undefined => {
     const last = logged.get(text)

@@ -4,7 +4,6 @@ import { trimEnd } from './text.ts'
 const SCALE = 18
 const ONE = 10n ** BigInt(SCALE)
 
-/** A decimal string, or Prisma's Decimal. */
 export type Amount = string | { toFixed(): string }
 
 const text = (amount: Amount) => (typeof amount === 'string' ? amount : amount.toFixed())
@@ -19,7 +18,7 @@ export function formatAmount(amount: Amount, digits = 0): string {
 /** Input format: no sign, at most 18 digits before and after the point. */
 export const AMOUNT = /^\d{1,18}(\.\d{1,18})?$/
 
-/** Returns an amount in units of 10^-18. Throws RangeError unless it is a decimal number of at most 18 decimals. */
+/** Returns units of 10^-18. Throws RangeError unless the amount has at most 18 decimals. */
 export function toUnits(amount: Amount): bigint {
   const [whole = '', fraction = '', ...rest] = text(amount).split('.')
   const match = /^(-?)(\d+)$/.exec(whole)
@@ -29,7 +28,6 @@ export function toUnits(amount: Amount): bigint {
   return match[1] ? -units : units
 }
 
-/** Returns the canonical decimal string of an amount in units of 10^-18. */
 export function fromUnits(units: bigint): string {
   const sign = units < 0n ? '-' : ''
   const digits = (units < 0n ? -units : units).toString().padStart(SCALE + 1, '0')
@@ -38,5 +36,4 @@ export function fromUnits(units: bigint): string {
 
 export const least = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** Returns the sum as a canonical decimal string. */
 export const add = (...amounts: Amount[]) => fromUnits(amounts.reduce((sum, amount) => sum + toUnits(amount), 0n))

@@ -10,14 +10,12 @@ export type SignedInUser = Omit<User, 'passwordHash'> & {
   wallet: Pick<Wallet, 'userId' | 'address'> & { num: string; points: string }
 }
 
-/** A signed-in user. */
 export interface UserActor {
   readonly kind: 'user'
   readonly id: string
   readonly role: User['role']
   /** Record and wallet at the start of the request. */
   readonly user: SignedInUser
-  /** ID of the access token of the request. */
   readonly tokenId: string
 }
 
@@ -28,13 +26,11 @@ interface Origin {
   readonly service: { readonly id: string } | 'unknown' | undefined
 }
 
-/** An anonymous caller or a user. */
 export type Caller = ({ readonly kind: 'anonymous' } | UserActor) & Origin
 
 /** A caller, or the system (jobs and commands). `guest`: the caller whose share link lets the system read an asset. */
 export type Actor = Caller | { readonly kind: 'system'; readonly guest?: Caller }
 
-/** Throws NOT_AUTHENTICATED unless the actor is a user. */
 export function assertUser(actor: Actor): asserts actor is UserActor & Origin {
   if (actor.kind !== 'user') throw notAuthenticated()
 }
@@ -54,14 +50,13 @@ export type Action =
 
 type AssetFacts = Pick<Asset, 'ownerId' | 'publicAccess'>
 
-/** Returns whether anonymous callers may perform an action. */
 export const allowsAnonymous = (action: Action) =>
   /^(account:create|asset:read|email:verify|password:reset|session:create)$/.test(action)
 
 export const canAdminister = (actor: Actor) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.role === 'ADMIN')
 
-/** Checks that the actor may perform an action. Called before a body is read. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
+/** Called before a body is read. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertMay(actor: Actor, action: Action): void {
   if (actor.kind === 'system' || allowsAnonymous(action)) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
@@ -70,7 +65,7 @@ export function assertMay(actor: Actor, action: Action): void {
   }
 }
 
-/** Checks an action that only users can perform, not the system. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
+/** For actions that only users can perform. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertUserMay(actor: Actor, action: Action): asserts actor is Extract<Actor, UserActor> {
   assertMay(actor, action)
   assertUser(actor)
@@ -83,7 +78,7 @@ export function assertOperator(actor: Actor): void {
   throw new DomainError('PERMISSION_DENIED', 'This operation is restricted to operators at the command line.')
 }
 
-/** Checks the API key of the request. An invalid key is rejected even if none is needed. Throws UNTRUSTED_CLIENT. */
+/** Rejects an invalid API key even if none is needed. Throws UNTRUSTED_CLIENT. */
 export function assertTrusted(actor: Actor, { needed }: { needed: boolean }): void {
   if (actor.kind === 'system') return
   if (actor.service === 'unknown') throw new DomainError('UNTRUSTED_CLIENT', 'The API key is not valid.')
@@ -91,13 +86,13 @@ export function assertTrusted(actor: Actor, { needed }: { needed: boolean }): vo
     throw new DomainError('UNTRUSTED_CLIENT', 'An API key is required. Send it in the header x-api-key.')
 }
 
-/** Returns whether the actor owns an asset. The system owns all assets. */
+/** The system owns all assets. */
 export const owns = (actor: Actor, asset: Pick<Asset, 'ownerId'>) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.id === asset.ownerId)
 
 export const canSeeAsset = (actor: Actor, asset: AssetFacts) => asset.publicAccess || owns(actor, asset)
 
-/** Checks an action on an asset. Throws NOT_AUTHENTICATED, NOT_FOUND (also if invisible), ASSET_WRITE_PERMISSION_DENIED. */
+/** Throws NOT_AUTHENTICATED, NOT_FOUND (also if invisible), ASSET_WRITE_PERMISSION_DENIED. */
 export function assertMayOnAsset(
   actor: Actor,
   action: 'asset:read' | 'asset:update' | 'asset:delete',
@@ -108,11 +103,10 @@ export function assertMayOnAsset(
   if (action !== 'asset:read' && !owns(actor, asset)) throw notAssetOwner()
 }
 
-/** Returns whether the actor may see the private fields of a user: e-mail, balances, settings. */
+/** Private parts of a user: e-mail, balances, settings. */
 export const canSeePrivateParts = (actor: Actor, userId: string) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.id === userId)
 
-/** Filter of assets that the actor may see. */
 export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
   if (actor.kind === 'system') return { deletedAt: null }
   if (actor.kind === 'anonymous') return { deletedAt: null, publicAccess: true }
@@ -122,26 +116,26 @@ export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
 /** The same filter as SQL. `a` is a row of `assets`. `$reader` is the UUID of the user, or null. */
 export const visibleAssetsSql = 'a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)'
 
-/** Filter of assets whose files the actor may read. `linkedAsset`: UUID of the asset of a valid share link. */
+/** `linkedAsset`: UUID of the asset of a valid share link. */
 export function readableAssets(actor: Actor, linkedAsset: string | undefined): Prisma.AssetWhereInput {
   const visible = visibleAssets(actor)
   if (linkedAsset === undefined) return visible
   return { OR: [visible, { id: linkedAsset, deletedAt: null, owner: { lockedAt: null } }] }
 }
 
-/** Filter of network apps that the actor may see. Administrators also see deactivated apps. */
+/** Administrators also see deactivated apps. */
 export function visibleNetworkApps(actor: Actor): Prisma.NetworkAppWhereInput {
   if (canAdminister(actor)) return {}
   return actor.kind === 'user' ? { deactivatedAt: null } : { id: { in: [] } }
 }
 
-/** Filter of orders that the actor may see: only their own, because the arguments of an order may contain a valid token. */
+/** Only the actor's own orders, because the arguments of an order may contain a valid token. */
 export function visibleOrders(actor: Actor): Prisma.OrderWhereInput {
   if (actor.kind === 'system') return {}
   return { buyerId: actor.kind === 'user' ? actor.id : { in: [] } }
 }
 
-/** Filter of refunds that the actor may see: refunds of their own orders. Administrators see all. */
+/** Refunds of the actor's own orders. Administrators see all. */
 export function visibleRefunds(actor: Actor): Prisma.RefundWhereInput {
   return canAdminister(actor) ? {} : { order: visibleOrders(actor) }
 }

@@ -1,4 +1,4 @@
-/** Files and folders of the installation. Files are written atomically and survive a power failure. Only their owner can read them. */
+/** Private files and folders. Files are written atomically and survive a power failure. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -19,17 +19,14 @@ import { errorCode, FixableError, ifMissing, systemReason } from './operator-err
 
 const isRoot = () => process.geteuid?.() === 0
 
-/** Gives a file that root created to the owner of its folder. Does nothing for other users. */
+/** Gives a file that root created to the owner of its folder. */
 export function giveToOwner(path: string): void {
   if (!isRoot()) return
   const { uid, gid } = statSync(dirname(path))
   if (lstatSync(path).uid !== uid) lchownSync(path, uid, gid)
 }
 
-/**
- * Throws a FixableError if root is about to run embedded servers in the folder of another user. Afterwards, that user could
- * not read the data and could not start the service.
- */
+/** Root must not run embedded servers for another user, who could no longer read the data. Throws a FixableError. */
 export function assertOwnFolder(dir: string): void {
   if (!isRoot()) return
   const owners = [dir, join(dir, 'keys')].map((path) => statSync(path, { throwIfNoEntry: false })?.uid ?? 0)
@@ -40,7 +37,6 @@ export function assertOwnFolder(dir: string): void {
   )
 }
 
-/** Creates a folder with mode 0700. Returns it if it did not exist. */
 async function makeFolder(folder: string): Promise<string[]> {
   try {
     await mkdir(folder, { mode: 0o700 })
@@ -51,10 +47,7 @@ async function makeFolder(folder: string): Promise<string[]> {
   }
 }
 
-/**
- * Creates a folder and its missing parents with mode 0700. Returns the created folders, the innermost first. The option
- * `recursive` of Node loops forever in a folder that accepts no new ones, such as /proc.
- */
+/** Returns the created folders, the innermost first. Node's option `recursive` loops forever in folders such as /proc. */
 export async function makeFolders(folder: string): Promise<string[]> {
   try {
     return await makeFolder(folder)
@@ -65,19 +58,17 @@ export async function makeFolders(folder: string): Promise<string[]> {
   }
 }
 
-/** Flushes the entries of a folder to the disk. */
 async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, 'r')
   await handle.sync()
 }
 
 const temporaryName = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
-/** Suffix of the name of a temporary file. */
 const TEMPORARY = /^\.[0-9a-f]{12}$/
 
 type Content = string | Uint8Array | AsyncIterable<Uint8Array>
 
-/** Writes a temporary file next to `file`, so that readers never see a partial file, also after a crash. */
+/** Readers never see a partial file, also after a crash. */
 async function writeTemporary(file: string, content: Content): Promise<string> {
   const made = await makeFolders(dirname(file))
   made.toReversed().forEach(giveToOwner)
@@ -93,7 +84,6 @@ async function writeTemporary(file: string, content: Content): Promise<string> {
   return temporary
 }
 
-/** Creates a file. Returns false if it exists. */
 export async function createFile(file: string, content: Content): Promise<boolean> {
   const temporary = await writeTemporary(file, content)
   try {
@@ -151,10 +141,10 @@ async function remove(names: readonly string[], folder: string): Promise<void> {
   await syncFolder(folder)
 }
 
-/** Removes a file and its temporary files, which a crash may have left. */
+/** Also removes temporary files that a crash may have left. */
 export const removeFile = async (file: string): Promise<void> => remove(await namesOf(file), dirname(file))
 
-/** Removes temporary files of a file that were last written before `before` (milliseconds). Newer ones may be in use. */
+/** `before`: milliseconds. Newer temporary files may be in use. */
 export async function removeTemporaryFiles(file: string, before: number): Promise<void> {
   const folder = dirname(file)
   const names: string[] = []
@@ -166,12 +156,10 @@ export async function removeTemporaryFiles(file: string, before: number): Promis
   await remove(names, folder)
 }
 
-/** Folders of an installation. PostgreSQL creates `postgres` itself. */
 const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail', 'postgres']
-/** Folders whose files are secret. */
 const secretFolders = ['keys', 'mail']
 
-/** Removes permissions that are not in `mode`. Skips paths of other users and shared folders such as /tmp (sticky bit). */
+/** Removes permissions that are not in `mode`. Skips paths of other users and shared folders (sticky bit). */
 const restrict = async (path: string, mode: number) => {
   const found = await stat(path).catch(ifMissing)
   const uid = process.getuid?.()
@@ -196,7 +184,7 @@ const makePrivateFoldersIn = async (dir: string) => {
   }
 }
 
-/** Creates the missing folders of an installation, and removes the access of other users. Throws an Error with the reason. */
+/** Creates missing folders, and removes the access of other users. Throws an Error with the reason. */
 export const makePrivateFolders = async (dir: string): Promise<void> => {
   try {
     await makePrivateFoldersIn(dir)
@@ -215,7 +203,7 @@ const isOpen = async (path: string, mode: number): Promise<boolean> => {
   return found !== undefined && (found.mode & 0o777 & ~mode) !== 0
 }
 
-/** Returns the folders of an installation that other users can reach. Returns undefined if it does not exist. */
+/** Returns folders that other users can reach, or undefined if the installation does not exist. */
 export const findOpenFolders = async (dir: string): Promise<string[] | undefined> => {
   if (!(await stat(dir).catch(ifMissing))) return undefined
   // If the parent is 0700, its children need no check.

@@ -6,29 +6,25 @@ import { devNull } from 'node:os'
 import { unavailable } from './errors.ts'
 
 interface SandboxedCommand {
-  /** Name of the operation in error messages. */
   name: string
   program: string
-  /** Command-line flags for Node. */
   flags: readonly string[]
   args?: readonly string[]
-  /** True to open a message channel. */
   hasIpc?: boolean
   /** Milliseconds until the process is killed. */
   timeout: number
 }
 
-/** A process that reads stdin and writes stdout. */
 interface SandboxedProcess {
   child: ChildProcess & { stdin: NonNullable<ChildProcess['stdin']>; stdout: NonNullable<ChildProcess['stdout']> }
-  /** Resolves with exit code and signal. Rejects with UNAVAILABLE if the program could not be started. */
+  /** Rejects with UNAVAILABLE if the program could not be started. */
   exit: Promise<[number | null, NodeJS.Signals | null]>
 }
 
-/** File descriptors that a start may need: two for each pipe, and two that report whether the program was executed. */
+/** Descriptors that a start may need: two per pipe, and two that report whether the program was executed. */
 const DESCRIPTORS = 12
 
-/** Throws if there are too few descriptors. Node would leak the pipes of a process that it cannot start for that reason. */
+/** With too few descriptors, Node would leak the pipes of a process that it cannot start. */
 function assertDescriptors(): void {
   const held: number[] = []
   try {
@@ -39,17 +35,16 @@ function assertDescriptors(): void {
 }
 
 const SHELL = '/bin/sh'
-/** CPU seconds per second of the timeout. The system enforces this limit even if the parent process was killed. */
+/** CPU seconds per second of the timeout. The system enforces the limit even if the parent process was killed. */
 const CPU_SECONDS_PER_SECOND = 4
 
-/** Exit codes of the shell for a program that does not exist or cannot be executed. */
+/** Exit codes of the shell for a program that cannot be executed. */
 const NOT_EXECUTED = new Set<number | null>([126, 127])
 
-/** Returns the command with a limit of CPU time, if the system has a shell. */
 const withCpuLimit = (seconds: number, command: readonly string[]): readonly string[] =>
   existsSync(SHELL) ? [SHELL, '-c', 'ulimit -t "$0" 2>/dev/null; exec "$@"', String(seconds), ...command] : command
 
-/** Starts a process without environment variables, which contain secrets. Throws UNAVAILABLE if the system cannot start it. */
+/** Starts a process without environment variables, which contain secrets. Throws UNAVAILABLE. */
 export async function startSandboxedProcess(command: SandboxedCommand): Promise<SandboxedProcess> {
   const { name, program, flags, args = [], hasIpc = false, timeout } = command
   const seconds = Math.ceil(timeout / 1_000) * CPU_SECONDS_PER_SECOND

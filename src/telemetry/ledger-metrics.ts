@@ -1,7 +1,4 @@
-/**
- * Reads ledger sums by kind of transfer. The sums survive restarts and are equal in all processes. A process reads each
- * transfer once, because transfers never change.
- */
+/** Ledger sums by kind of transfer. Transfers never change, so a process reads each transfer once. */
 
 import type { Database } from '../db/database-types.ts'
 import { bigint, boolean, int, numeric, orNull, statement, text, uuid } from '../db/sql.ts'
@@ -13,11 +10,7 @@ import { PATIENCE_MS } from './metrics.sql.ts'
 /** Age after which a transfer is settled, in seconds. It exceeds any transaction, so no older transfer can appear. */
 const SETTLED_SECONDS = 60
 
-/**
- * Returns sums over a page of transfers after `after`, sorted by ID and therefore by time. A row without book and
- * currency counts transfers. A row without a book sums wallet entries. `last`: the page's last settled transfer, or its
- * last unsettled transfer if `is_settled` is false. `size`: number of transfers in the page.
- */
+/** A row without book and currency counts transfers. `moved` sums positive entries. `last` is the page's last (un)settled transfer. */
 const readTransfers = statement(
   'metrics_ledger',
   {
@@ -28,9 +21,7 @@ const readTransfers = statement(
       kind: text,
       book: orNull(text),
       currency: orNull(text),
-      /** Sum of the positive ledger entries. */
       moved: numeric,
-      /** Sum of all ledger entries. */
       sum: numeric,
       transfers: bigint,
       last: uuid,
@@ -55,10 +46,10 @@ const readTransfers = statement(
    select is_settled, kind, book, currency, moved, sum, transfers, last, size from sums join ends using (is_settled)`,
 )
 
-/** Number of transfers that one statement reads, which takes 200 ms on a busy machine. */
+/** Transfers per statement, which takes 200 ms on a busy machine. */
 const PAGE = 5_000
 
-/** Known kinds of transfers: the first part of a transfer's reference. Other kinds count as `other`. */
+/** First parts of transfer references. Other kinds count as `other`. */
 const kinds = [
   ...['sign-up', 'commit', 'refund', 'order', 'order-refund', 'withdrawal', 'withdrawal-refund'],
   ...['deposit', 'deposit-freeze', 'deposit-release', 'deposit-collection', 'deposit-write-off', 'grant', 'forfeit'],
@@ -70,7 +61,7 @@ const books = [
   'WITHDRAWALS',
 ]
 
-/** Numbers of transfers, and sums in units of 10^-18, by metric and label values. */
+/** Numbers of transfers, and sums in units of 10^-18, by metric and labels. */
 type Totals = Map<string, bigint>
 
 const keyOf = (name: MetricName, ...labels: string[]) => [name, ...labels].join(' ')

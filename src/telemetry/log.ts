@@ -8,17 +8,16 @@ import type { Tracer } from './telemetry-types.ts'
 
 const STDERR = 2
 
-/** Maximum number of bytes in the log buffer. Further lines are dropped. */
 const MAX_WAITING_BYTES = 1_000_000
 
-/** Writes JSON lines. While stderr cannot be written, for example on a full disk, lines are buffered. */
+/** While stderr cannot be written, such as on a full disk, lines are buffered up to 1 MB. */
 function toStderr(): DestinationStream {
   const destination = pino.destination({ dest: STDERR, sync: true, maxLength: MAX_WAITING_BYTES })
   destination.on('error', () => {})
   return destination
 }
 
-/** Writes readable lines. pino-pretty is loaded only for a terminal. */
+/** pino-pretty is loaded only for a terminal. */
 function toTerminal(): DestinationStream {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss', singleLine: true })
@@ -26,7 +25,7 @@ function toTerminal(): DestinationStream {
   return { write: (line) => destination.write(format(line)) }
 }
 
-/** Returns the key that identifies a repeated warning. Error stacks are excluded, because they differ each time. */
+/** Error stacks are excluded, because they differ in repeated warnings. */
 const subjectOf = (fields: object, message: string | undefined) =>
   `${message} ${inspect(
     Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
@@ -48,13 +47,12 @@ function throttleWarnings(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
 
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/
 
-/** IDs of the current trace and span, with the field names that OpenTelemetry defines for JSON logs. */
+/** Field names of OpenTelemetry for JSON logs. */
 function traceFields(tracer: Pick<Tracer, 'origin'>): object {
   const [, trace_id, span_id, trace_flags] = TRACEPARENT.exec(tracer.origin() ?? '') ?? []
   return trace_id === undefined ? {} : { trace_id, span_id, trace_flags }
 }
 
-/** Names of fields that hold secrets. */
 const SECRETS = ['authorization', 'token', 'password', 'apiKey']
 
 /** Creates a log on stderr: readable text on a terminal, otherwise JSON lines. Secret fields are censored. */
@@ -78,39 +76,29 @@ export const createLog = (
     destination ?? (isatty(STDERR) ? toTerminal() : toStderr()),
   ) as Log
 
-/** Returns a log that does not censor secrets, which halves the time per line. Log only known fields with this log. */
+/** Does not censor secrets, which halves the time per line. Log only known fields with this log. */
 export const withoutRedaction = (log: Log): Log =>
   (log as unknown as Logger).child({}, { redact: [] }) as unknown as Log
 
-/**
- * Logs unhandled promise rejections, which are bugs in one request or job. Without this handler, Node would exit.
- */
+/** Unhandled rejections are bugs in one request or job. Without this handler, Node would exit. */
 export const logUnhandledRejections = (log: Pick<Log, 'error'>) =>
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled promise rejection'))
 
-/** Logs the start and the end of the service. */
-export interface LifecycleLog {
-  /** Logs that the service is ready. Does nothing after `shuttingDown`: a signal may arrive during start-up. */
-  ready(facts: { url: string; roles: ReadonlySet<Role> }): void
-  shuttingDown(signal: NodeJS.Signals): void
-  /** Logs the end of the service. `reason` is set if the process ends before all work is finished. */
-  stopped(reason?: StopReason): void
-}
-
-/** Creates the lifecycle log of a process. It logs the durations of the start-up and of the shutdown. */
-export function createLifecycleLog(log: Log, version: string): LifecycleLog {
+/** Logs start and end of the service. `ready` after `shuttingDown` logs nothing: a signal may arrive during start-up. */
+export function createLifecycleLog(log: Log, version: string) {
   let stopping: { signal: NodeJS.Signals; since: number } | undefined
   return {
-    ready({ url, roles }) {
+    ready(url: string, roles: ReadonlySet<Role>) {
       if (stopping) return
       const durationMs = Math.round(performance.now())
       log.info({ url, version, roles: [...roles], durationMs }, 'Ready')
     },
-    shuttingDown(signal) {
+    shuttingDown(signal: NodeJS.Signals) {
       stopping = { signal, since: performance.now() }
       log.info({ signal }, 'Shutting down…')
     },
-    stopped(reason) {
+    /** `reason` is set if the process ends before all work is finished. */
+    stopped(reason?: StopReason) {
       const durationMs = stopping && Math.round(performance.now() - stopping.since)
       log.info({ signal: stopping?.signal, reason, durationMs }, 'Stopped')
     },

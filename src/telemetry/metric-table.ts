@@ -1,9 +1,5 @@
-/**
- * All metrics of the service. `/metrics`, the generated `docs/reference/metrics.md`, the dashboard and the alerts use
- * these names. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
- */
+/** All metrics. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`). */
 
-/** Sources that are read for each scrape: this process, the database, the ledger and the chain. */
 export const metricSources = ['process', 'database', 'ledger', 'chain'] as const
 export type MetricSource = (typeof metricSources)[number]
 
@@ -12,15 +8,13 @@ export interface MetricRow {
   /** One sentence for operators, with the unit. */
   readonly help: string
   readonly labels: readonly string[]
-  /** Upper bounds of a histogram's buckets, in its unit. */
   readonly buckets?: readonly number[]
-  /** Source that is read for each scrape. If it fails, the metric is missing. Undefined: the process counts events. */
+  /** Source that is read for each scrape. Undefined: the process counts events. */
   readonly source?: MetricSource | undefined
   /** Label values that start at 0, so that Prometheus sees the first increase. */
   readonly initial?: readonly Readonly<Record<string, string>>[]
 }
 
-/** Returns factories of metrics with a source. Labels follow the help text. */
 const metricsOf = <const Source extends MetricSource | undefined>(source: Source) => ({
   counter: <const Labels extends string[]>(help: string, ...labels: Labels) =>
     ({ type: 'counter', source, help, labels }) as const,
@@ -134,15 +128,12 @@ export const metricTable = {
 
 export type MetricName = keyof typeof metricTable
 
-/** Names of the metrics of a type that the process counts itself. */
 export type NamesOf<Type extends MetricRow['type']> = {
   [Name in MetricName]: (typeof metricTable)[Name]['type'] extends Type ? Name : never
 }[MetricName]
 
-/** Label values of a metric. */
 export type LabelsOf<Name extends MetricName> = Record<(typeof metricTable)[Name]['labels'][number], string>
 
-/** A value of a metric. */
 export interface Sample {
   readonly name: MetricName
   readonly labels?: Readonly<Record<string, string>>

@@ -1,5 +1,3 @@
-/** Statement that reads the database's metrics. */
-
 import { keyValueKeys } from '../db/key-value-store.ts'
 import { SILENT_SECONDS } from '../db/processes.ts'
 import { float, orNull, statement, text } from '../db/sql.ts'

@@ -1,6 +1,7 @@
 /** Prometheus metrics of a process. Counts events, and reads the other metrics for each scrape. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Query } from '../db/sql.ts'
+import { shareRunning } from '../shared/async.ts'
 import { type ErrorCode, unavailable } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { fromUnits } from '../shared/money.ts'
@@ -10,20 +11,17 @@ import { type MetricName, type MetricRow, type MetricSource, metricSources, metr
 import { readState } from './metrics.sql.ts'
 import type { Api, Meter, PoolLoad, QueueLoad, WatchedRelay, WatchedServices } from './telemetry-types.ts'
 
-/** Services whose state is read for each scrape. */
 export interface Watched extends WatchedServices {
   database: {
     query: Query
     load(): PoolLoad
-    /** Number of reads that Prisma executed since the start, by `Model.method`. */
+    /** Number of reads that Prisma executed, by `Model.method`. */
     readonly fallbacks: ReadonlyMap<string, number>
-    /** Number of stalls of this process since the start. */
     stalls(): number
   }
   relay: WatchedRelay
 }
 
-/** Returns the samples of a source. `signal` cancels the read. */
 type ReadSource = (signal: AbortSignal) => Promise<Sample[]>
 
 /** Timeout of a source, in milliseconds. Prometheus waits 10 s for all of them. */
@@ -31,7 +29,6 @@ const SOURCE_MS = 3_000
 const MS = 1_000
 const relayStates = ['stopped', 'starting', 'working', 'standby', 'waiting'] as const
 
-/** Returns a sample, or none if the value is unknown. */
 const sample = (name: MetricName, value: number | null, labels?: Sample['labels']): Sample[] =>
   value === null ? [] : [{ name, value, ...(labels && { labels }) }]
 
@@ -93,19 +90,13 @@ const readBalances = async ({ balances }: WatchedRelay, signal: AbortSignal): Pr
     sample('annal_relay_balance_coins', Number(fromUnits(wei)), { account }),
   )
 
-/** Runs `work` with a timeout. After the timeout, throws UNAVAILABLE and aborts the signal of `work`. */
-export async function withTimeout<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ending = new AbortController()
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    ending.abort()
-    late.reject(unavailable('A source of metrics'))
-  }, milliseconds)
-  try {
-    return await Promise.race([work(ending.signal), late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+/** After the timeout, throws UNAVAILABLE and aborts the signal of `work`. */
+export function withTimeout<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(milliseconds)
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(unavailable('A source of metrics')))
+  })
+  return Promise.race([work(signal), late])
 }
 
 const createMetric = (name: string, { type, help, labels, buckets, initial = [] }: MetricRow, registry: Registry) => {
@@ -117,7 +108,6 @@ const createMetric = (name: string, { type, help, labels, buckets, initial = [] 
   return counter
 }
 
-/** A completed request. */
 export interface EndedRequest {
   api: Api
   operation: string
@@ -129,10 +119,8 @@ export interface EndedRequest {
   isStream: boolean
 }
 
-/** The metrics of a process. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Creates the metrics of this process. `version` is the version of the service. */
 export function createMetrics(version: string) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -149,7 +137,7 @@ export function createMetrics(version: string) {
   gaugeOf('annal_build_info').set({ version }, 1)
   const inFlight = gaugeOf('annal_requests_in_flight')
 
-  /** Replaces the samples of a source. Without samples, its metrics are missing. */
+  /** Without samples, the metrics of the source are missing. */
   function replace(source: MetricSource, samples: readonly Sample[]) {
     for (const [name, row] of rows) {
       if (row.source !== source) continue
@@ -174,9 +162,8 @@ export function createMetrics(version: string) {
       meter.count('annal_requests_total', { api, operation, ...outcome })
       if (!isStream) meter.observe('annal_request_duration_seconds', { api, operation }, milliseconds / MS)
     },
-    /** Returns the metrics in Prometheus's text format without reading the sources. */
     text: () => registry.metrics(),
-    /** Returns a function that reads all sources and renders the metrics in Prometheus's text format. */
+    /** Returns a function that reads all sources and returns Prometheus's text format. */
     createScrape(watched: Watched, log: Log): () => Promise<string> {
       const sources: Record<MetricSource, ReadSource> = {
         process: async () => [
@@ -202,14 +189,7 @@ export function createMetrics(version: string) {
         up.set({ source }, samples ? 1 : 0)
         seconds.set({ source }, (performance.now() - start) / MS)
       }
-      // Concurrent scrapes share one read.
-      let running: Promise<unknown> | undefined
-      const readAll = () => {
-        running ??= Promise.all(metricSources.map(read)).finally(() => {
-          running = undefined
-        })
-        return running
-      }
+      const readAll = shareRunning(() => Promise.all(metricSources.map(read)))
       return () => readAll().then(() => registry.metrics())
     },
   }

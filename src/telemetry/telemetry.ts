@@ -1,4 +1,4 @@
-/** Opens the configured metrics, traces and request log. Libraries of disabled parts are not loaded. */
+/** Metrics, traces and request log. Libraries of disabled parts are not loaded. */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -9,17 +9,14 @@ import type { Log } from '../shared/log.ts'
 import { withoutRedaction } from './log.ts'
 import type { Metrics, Watched } from './metrics.ts'
 import { type Api, noopTelemetry, type RequestWatch } from './telemetry-types.ts'
-import type { FollowedRequest, Tracing, TracingOptions } from './tracing.ts'
+import type { Tracing, TracingOptions } from './tracing.ts'
 
 interface TelemetryOptions {
   hasMetrics: boolean
-  /** Options of tracing. Undefined if tracing is disabled. */
   tracing: TracingOptions | undefined
-  /** Version of the service. */
   version: string
 }
 
-/** Opens the telemetry of a process. */
 export async function openTelemetry({ hasMetrics, tracing: options, version }: TelemetryOptions) {
   const metrics = hasMetrics ? (await import('./metrics.ts')).createMetrics(version) : undefined
   const tracing = options && (await (await import('./tracing.ts')).openTracing(options, version))
@@ -28,18 +25,14 @@ export async function openTelemetry({ hasMetrics, tracing: options, version }: T
     meter: metrics?.meter ?? noopTelemetry.meter,
     tracer: tracing?.tracer ?? noopTelemetry.tracer,
     watch,
-    /** Creates the request telemetry. It logs one line for each request. */
     requests: follow,
-    /** Adds the route `/metrics` if metrics are enabled. */
     addRoutes(app: FastifyInstance, { watched, access, log }: { watched: Watched; access: MetricsAccess; log: Log }) {
       if (metrics) addMetrics(app, { access, watch, scrape: metrics.createScrape(watched, log) })
     },
-    /** Sends the remaining spans. Never throws. */
     close: tracing?.close ?? (async () => undefined),
   }
 }
 
-/** Access rules of `/metrics`. */
 export interface MetricsAccess {
   /** Bearer token, required on every port if set. */
   token: string | undefined
@@ -47,35 +40,26 @@ export interface MetricsAccess {
   port: number | undefined
 }
 
-/** Compares two tokens in constant time. */
 const isSame = (sent: string, token: string) => timingSafeEqual(sha256(sent), sha256(token))
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const BEARER = /^bearer\s+(\S+)\s*$/i
 
-/** Checks access to `/metrics`. If a token is set, all ports require it. Otherwise only the internal port is open. */
+/** If a token is set, all ports require it. Otherwise only the internal port is open. */
 function authorize({ token, port }: MetricsAccess, req: IncomingMessage): 'allowed' | 'unauthorized' | 'hidden' {
   if (token === undefined) return port !== undefined && req.socket.localPort === port ? 'allowed' : 'hidden'
   const sent = BEARER.exec(req.headers.authorization ?? '')?.[1]
   return sent !== undefined && isSame(sent, token) ? 'allowed' : 'unauthorized'
 }
 
-/** Adds the route `/metrics`, without rate limit. Callers without access get the response of an unknown route. */
+/** Has no rate limit. Callers without access get the response of an unknown route. */
 export function addMetrics(
   app: FastifyInstance,
-  {
-    access: granted,
-    watch,
-    scrape,
-  }: {
-    access: MetricsAccess
-    watch: RequestWatch
-    /** Returns the metrics in Prometheus's text format. */
-    scrape(): Promise<string>
-  },
+  parts: { access: MetricsAccess; watch: RequestWatch; scrape(): Promise<string> },
 ): void {
+  const { watch } = parts
   app.all('/metrics', async ({ raw: req }, reply) => {
-    const access = authorize(granted, req)
+    const access = authorize(parts.access, req)
     if (access === 'hidden') return reply.callNotFound()
     watch.setOperation(reply.raw, 'operator', 'GET /metrics')
     reply.headers({ 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
@@ -84,7 +68,7 @@ export function addMetrics(
       reply.code(401).header('WWW-Authenticate', 'Bearer')
       return reply.send('Send METRICS_TOKEN as "Authorization: Bearer <token>".\n')
     }
-    if (req.method === 'GET' || req.method === 'HEAD') return reply.type(TEXT_FORMAT).send(await scrape())
+    if (req.method === 'GET' || req.method === 'HEAD') return reply.type(TEXT_FORMAT).send(await parts.scrape())
     watch.refused(reply.raw, 'METHOD_NOT_ALLOWED')
     return reply.code(405).header('Allow', 'GET, HEAD').send('Read metrics with a GET request.\n')
   })
@@ -110,14 +94,14 @@ interface WatchedAnswer {
 
 const watchingOf = (answer: WatchedAnswer) => answer[WATCHING]
 
-/** Paths of frequent health checks and scrapes. Their requests have no trace and are logged at `debug`. */
+/** Requests of health checks and scrapes have no trace and are logged at `debug`. */
 const PROBE = /^\/(healthz|readyz|metrics)\/?(\?|$)/
 
 const isStream = (res: ServerResponse) => String(res.getHeader('content-type') ?? '').startsWith('text/event-stream')
 
 const ROUTE = /^[A-Z]+ (\/.*)$/
 
-/** Returns the route pattern of a request. Unlike the pattern, the path may contain a secret. */
+/** Unlike the route pattern, the path may contain a secret. */
 const routeOf = ({ api, operation }: Watching) =>
   api === 'graphql' ? '/graphql' : api === 'none' ? undefined : ROUTE.exec(operation)?.[1]
 
@@ -131,10 +115,9 @@ const factsOf = (method: string, request: Watching, status: number | undefined) 
   }
 }
 
-/** Maximum logged length of a client's operation name, in characters. */
 const MAX_NAME = 64
 
-/** Creates the request log, with one line per request. docs/reference/log.md describes the fields. */
+/** Logs one line per request. docs/reference/log.md describes the fields. */
 function createRequestLog(log: Log) {
   const lines = withoutRedaction(log)
   return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {
@@ -160,11 +143,12 @@ function createRequestLog(log: Log) {
   }
 }
 
-/** Creates the request telemetry. Handlers report to `watch`. The HTTP server reports to the result of `follow`. */
+/** Handlers report to `watch`. The HTTP server reports to the result of `follow`. */
 export function createRequestTelemetry(
   metrics?: Pick<Metrics, 'requestBegan' | 'requestEnded'>,
   tracing?: Pick<Tracing, 'begin'>,
 ): { watch: RequestWatch; follow(log: Log): RequestTelemetry } {
+  type FollowedRequest = ReturnType<Tracing['begin']>
   function end(req: IncomingMessage, res: ServerResponse, request: Watching, followed: FollowedRequest | undefined) {
     const { startedAt, api, operation, code } = request
     const status = request.status ?? (res.writableFinished ? res.statusCode : undefined)

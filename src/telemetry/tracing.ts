@@ -1,7 +1,4 @@
-/**
- * OpenTelemetry spans, sent over OTLP. Only this file uses the SDK. It sets no global state, so two services in one
- * process stay separate, and it installs no automatic instrumentation.
- */
+/** OpenTelemetry spans over OTLP. Sets no global state, so two services in one process stay separate. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
 import {
@@ -26,9 +23,7 @@ import {
 import { DomainError } from '../shared/errors.ts'
 import type { Origin, SpanFacts, SpanOptions, Tracer } from './telemetry-types.ts'
 
-/** Options of the tracing. */
 export interface TracingOptions {
-  /** URL of the OTLP endpoint for spans. */
   url: string
   /** Share of sampled traces, from 0 to 1. */
   share: number
@@ -36,29 +31,13 @@ export interface TracingOptions {
   exportEvery: number
 }
 
-/** A traced request. */
-export interface FollowedRequest {
-  /** Runs the request's handler inside the span. */
-  run<T>(work: () => T): T
-  /** Ends the span after the response was sent or the client disconnected. `isFault` marks a server error. */
-  end(name: string, facts: SpanFacts, isFault: boolean): void
-}
+export type Tracing = Awaited<ReturnType<typeof openTracing>>
 
-/** Tracing of one process. */
-export interface Tracing {
-  tracer: Tracer
-  /** Starts the span of a request. Continues the caller's trace if the headers contain one. */
-  begin(method: string, headers: IncomingHttpHeaders): FollowedRequest
-  /** Sends the remaining spans within a few seconds. Never throws. */
-  close(): Promise<void>
-}
-
-/** Timeout for sending the remaining spans, in milliseconds. */
 const CLOSE_MS = 3_000
 
 const kinds = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
 
-/** Returns the kind of an error. Its message could contain the caller's input. */
+/** An error message could contain the caller's input. */
 const kindOf = (error: unknown) =>
   error instanceof DomainError ? error.code : error instanceof Error ? error.name : 'unknown'
 
@@ -81,8 +60,7 @@ async function finish<T>(spans: readonly Span[], work: () => Promise<T>): Promis
   }
 }
 
-/** Starts tracing. */
-export async function openTracing(options: TracingOptions, version: string): Promise<Tracing> {
+export async function openTracing(options: TracingOptions, version: string) {
   const own = resourceFromAttributes({ 'service.name': 'annal', 'service.version': version })
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -133,19 +111,22 @@ export async function openTracing(options: TracingOptions, version: string): Pro
 
   return {
     tracer,
-    begin(method, headers) {
+    /** Continues the caller's trace if the headers contain one. */
+    begin(method: string, headers: IncomingHttpHeaders) {
       const remote = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
       const span = spans.startSpan(method, { kind: SpanKind.SERVER }, remote)
       const context = trace.setSpan(remote, span)
       return {
-        run: (work) => current.run(context, work),
-        end(name, facts, isFault) {
+        run: <T>(work: () => T): T => current.run(context, work),
+        /** Call after the response. `isFault` marks a server error. */
+        end(name: string, facts: SpanFacts, isFault: boolean) {
           span.updateName(name).setAttributes({ ...facts })
           if (isFault) span.setStatus({ code: SpanStatusCode.ERROR })
           span.end()
         },
       }
     },
+    /** Sends the remaining spans within a few seconds. Never throws. */
     async close() {
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref())
       await Promise.race([provider.shutdown().catch(() => undefined), late])

@@ -152,7 +152,7 @@ export async function createTestApp({
     installation,
     chain,
     context: app.context,
-    linkConfig: app.linkConfig,
+    linkConfig: app.context.linkConfig,
     maintenance: app.maintenance,
     jobs: app.jobs,
     log,
