@@ -398,7 +398,7 @@ export async function openScene({
     const [asset] = await sql<{ id: string }>('select id from assets where nid = $1 and deleted_at is null', [
       person.nid,
     ])
-    person.fileLink = app.linkConfig.publicUrl + app.linkConfig.signFilePath(asset!.id, person.nid)
+    person.fileLink = app.context.linkConfig.publicUrl + app.context.linkConfig.signFilePath(asset!.id, person.nid)
     const [wallet] = await sql<{ num: string; points: string; hash: string }>(
       `select trim_scale(points)::text as points, u.password_hash as hash from wallets w join users u on u.id = w.user_id where u.id = $1::uuid`,
       [uuid],

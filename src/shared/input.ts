@@ -133,9 +133,7 @@ function problemOf(value: unknown): string | undefined {
 
 /** JSON would store a file as an empty object. */
 const problemInJson = (value: unknown) =>
-  typeof value === 'object' && value !== null && !(value instanceof Date)
-    ? 'A file is not allowed here.'
-    : problemOf(value)
+  value instanceof Object && !(value instanceof Date) ? 'A file is not allowed here.' : problemOf(value)
 
 const keyProblem = (key: string) => (key === '__proto__' ? 'A key may not be "__proto__".' : textProblem(key))
 
@@ -206,19 +204,16 @@ export const checked = <Output, Input>(
     if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
   })
 
+const anyText = z.string({ error: 'Expected text.' })
+
 /** `max`: number of characters. */
 export const text = (max: number) =>
-  checked(
-    z.string({ error: 'Expected text.' }),
-    (value) =>
-      textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
-  )
+  checked(anyText, (value) => {
+    if (length(value) > max) return textProblem(value) ?? `Ensure this field has no more than ${max} characters.`
+    return textProblem(value)
+  })
 
-export const trimmedText = (max: number) =>
-  z
-    .string({ error: 'Expected text.' })
-    .transform((value) => value.trim())
-    .pipe(text(max))
+export const trimmedText = (max: number) => anyText.transform((value) => value.trim()).pipe(text(max))
 
 const isNotBlank = (value: string) => value.length > 0
 const BLANK = 'This field may not be blank.'
@@ -233,7 +228,7 @@ export const idInput = (prefix: IdPrefix) =>
 
 /** Accepts any encoding. The value is the canonical CID. */
 export const cidInput = (message: string) =>
-  z.string({ error: 'Expected text.' }).transform((given, context) => {
+  anyText.transform((given, context) => {
     const cid = canonicalNid(given)
     if (cid === undefined) context.addIssue({ code: 'custom', message, input: given })
     return cid ?? z.NEVER
@@ -243,8 +238,7 @@ export const cidInput = (message: string) =>
 export const label = (max: number) => text(max).transform(stripInvisible)
 
 /** A name that other users see. Rejects invisible characters. */
-export const displayName = (max: number) =>
-  checked(z.string({ error: 'Expected text.' }).transform(trimName).pipe(text(max)), nameProblem)
+export const displayName = (max: number) => checked(anyText.transform(trimName).pipe(text(max)), nameProblem)
 
 export const requiredDisplayName = (max: number) => displayName(max).refine(isNotBlank, BLANK)
 
@@ -266,9 +260,9 @@ export const jsonText = (bytes: number) =>
 
 function fieldErrors({ issues }: z.ZodError): FieldErrors {
   const fields: FieldErrors = {}
-  for (const issue of issues) {
-    const field = issue.path.length ? String(issue.path[0]) : 'nonFieldErrors'
-    fields[field] = [...(fields[field] ?? []), issue.message]
+  for (const { path, message } of issues) {
+    const field = String(path[0] ?? 'nonFieldErrors')
+    fields[field] = [...(fields[field] ?? []), message]
   }
   return fields
 }
@@ -300,6 +294,5 @@ export const positiveAmount = z
 const timestamp = z.iso.datetime({ offset: true })
 
 /** Parses ISO 8601 with an offset from UTC. Returns undefined for an invalid time. */
-export function parseTimestamp(text: string): Date | undefined {
-  return timestamp.safeParse(text).success ? new Date(text) : undefined
-}
+export const parseTimestamp = (text: string): Date | undefined =>
+  timestamp.safeParse(text).success ? new Date(text) : undefined

@@ -149,15 +149,13 @@ export async function removeTemporaryFiles(file: string, before: number): Promis
   const folder = dirname(file)
   const names: string[] = []
   for (const name of await namesOf(file)) {
-    if (!TEMPORARY.test(name.slice(basename(file).length))) continue
     const found = await stat(join(folder, name)).catch(() => undefined)
-    if (found && found.mtimeMs < before) names.push(name)
+    if (found && found.mtimeMs < before && TEMPORARY.test(name.slice(basename(file).length))) names.push(name)
   }
   await remove(names, folder)
 }
 
 const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail', 'postgres']
-const secretFolders = ['keys', 'mail']
 
 /** Removes permissions that are not in `mode`. Skips paths of other users and shared folders (sticky bit). */
 const restrict = async (path: string, mode: number) => {
@@ -168,26 +166,22 @@ const restrict = async (path: string, mode: number) => {
   if (narrowed !== (found.mode & 0o7777)) await chmod(path, narrowed)
 }
 
-const makePrivateFoldersIn = async (dir: string) => {
-  await makeFolders(dir)
-  // Under root, PostgreSQL runs as another user, which must reach its data folder.
-  await restrict(dir, process.getuid?.() === 0 ? 0o711 : 0o700)
-  for (const name of folders) {
-    const folder = join(dir, name)
-    if (name !== 'postgres') await makeFolders(folder)
-    await restrict(folder, 0o700)
-  }
-  for (const name of await readdir(dir)) if (name.startsWith('postgres.log')) await restrict(join(dir, name), 0o600)
-  for (const name of secretFolders) {
-    const entries = await readdir(join(dir, name), { withFileTypes: true })
-    for (const entry of entries) if (entry.isFile()) await restrict(join(dir, name, entry.name), 0o600)
-  }
-}
-
 /** Creates missing folders, and removes the access of other users. Throws an Error with the reason. */
 export const makePrivateFolders = async (dir: string): Promise<void> => {
   try {
-    await makePrivateFoldersIn(dir)
+    await makeFolders(dir)
+    // Under root, PostgreSQL runs as another user, which must reach its data folder.
+    await restrict(dir, process.getuid?.() === 0 ? 0o711 : 0o700)
+    for (const name of folders) {
+      const folder = join(dir, name)
+      if (name !== 'postgres') await makeFolders(folder)
+      await restrict(folder, 0o700)
+    }
+    for (const name of await readdir(dir)) if (name.startsWith('postgres.log')) await restrict(join(dir, name), 0o600)
+    for (const name of ['keys', 'mail']) {
+      const entries = await readdir(join(dir, name), { withFileTypes: true })
+      for (const entry of entries) if (entry.isFile()) await restrict(join(dir, name, entry.name), 0o600)
+    }
   } catch (cause) {
     const { path = dir } = cause as NodeJS.ErrnoException
     const where = path === dir ? dir : `${dir}: ${path}`

@@ -14,9 +14,8 @@ import {
 } from '../../shared/idempotency.ts'
 import { newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
 import { parse, requiredDisplayName } from '../../shared/input.ts'
-import { type Search, searched } from '../../shared/lists.ts'
+import { createReader, type Search, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
-import { createReader } from '../../shared/reader.ts'
 import { findApiKeys } from '../accounts/authenticate.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 

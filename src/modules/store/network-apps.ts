@@ -29,10 +29,9 @@ import {
 } from '../../shared/idempotency.ts'
 import { fromId, newSecret, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
 import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/input.ts'
-import { type ListOrder, MAX_COUNTED, searchPatterns } from '../../shared/lists.ts'
+import { createReader, type ListOrder, MAX_COUNTED, searchPatterns } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import { type Actor, assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
-import { createReader } from '../../shared/reader.ts'
 import { type AuditAction, audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
 

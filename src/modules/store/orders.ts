@@ -6,10 +6,9 @@ import { authenticationFailed, DomainError, notFound } from '../../shared/errors
 import { type IdempotentContext, idempotencyParams, once, remember } from '../../shared/idempotency.ts'
 import { fromId, newUuid, uuidFrom } from '../../shared/ids.ts'
 import { idInput, inspect, jsonObject, parse, trimmedText } from '../../shared/input.ts'
-import { type Search, searched } from '../../shared/lists.ts'
+import { createReader, type Search, searched } from '../../shared/lists.ts'
 import type { UserActor } from '../../shared/policy.ts'
 import { assertTrusted, assertUserMay, visibleOrders } from '../../shared/policy.ts'
-import { createReader } from '../../shared/reader.ts'
 import { type Funds, maxCost, noCost, type Quote, quoteOf, readFunds, validateCharge } from '../wallet/quote.ts'
 import {
   awaitStandbys,
