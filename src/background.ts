@@ -22,68 +22,40 @@ interface LoopParts {
 }
 
 /** A lease ensures that only one process at a time polls. */
-const watches = {
-  relay: { role: 'relay' },
-  deposits: { role: 'relay' },
-  treasuryWorker: { role: 'relay' },
-} satisfies Partial<Record<keyof LoopParts['chain'], { role: Role }>>
+const chainWork = { role: 'relay', pollers: ['relay', 'deposits', 'treasuryWorker'] } as const
 
-interface QueueWork<Name extends keyof JobData> {
-  role: Role
-  options: WorkOptions
-  handler(parts: LoopParts): (data: JobData[Name], cancel: AbortSignal) => Promise<void>
+const queues: { [Name in keyof JobData]: { role: Role; options: WorkOptions } } = {
+  'webhook-delivery': { role: 'deliveries', options: deliveryWork },
+  'abandoned-delivery': { role: 'deliveries', options: { concurrency: 1 } },
+  mail: { role: 'deliveries', options: { concurrency: 2 } },
+  'account-mail': { role: 'deliveries', options: { concurrency: 2 } },
+  'forget-key': { role: 'jobs', options: { concurrency: 1 } },
+  manifest: { role: 'jobs', options: { concurrency: 1 } },
+  thumbnail: { role: 'jobs', options: { concurrency: 1 } },
+  maintenance: { role: 'jobs', options: { concurrency: 2 } },
 }
 
-const own =
-  <Name extends keyof App['jobs']>(name: Name) =>
-  ({ layer }: LoopParts) =>
-    layer.jobs[name]
-
-const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
-  'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: own('webhook-delivery') },
-  'abandoned-delivery': { role: 'deliveries', options: { concurrency: 1 }, handler: own('abandoned-delivery') },
-  mail: { role: 'deliveries', options: { concurrency: 2 }, handler: own('mail') },
-  'account-mail': { role: 'deliveries', options: { concurrency: 2 }, handler: own('account-mail') },
-  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: own('forget-key') },
-  manifest: { role: 'jobs', options: { concurrency: 1 }, handler: own('manifest') },
-  thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: own('thumbnail') },
-  maintenance: {
-    role: 'jobs',
-    options: { concurrency: 2 },
-    handler(parts) {
-      const tasks = tasksOf(parts)
-      return async ({ task }, cancel) => void (await tasks[task as keyof typeof tasks]?.work(cancel))
-    },
-  },
-}
-
-/** Role that retries jobs whose process died, and deletes completed jobs. */
-const upkeepOfQueues: { role: Role } = { role: 'jobs' }
+type Handlers = { [Name in keyof JobData]: (data: JobData[Name], cancel: AbortSignal) => Promise<void> }
 
 interface Chore {
   role: Role
+  /** Milliseconds between two runs. */
   every: number
   work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
   task: string
 }
 
+type Task = { cron: string; work(cancel: AbortSignal): Promise<unknown> }
+
 /** Tasks of the queue `maintenance`. One process runs each scheduled task. */
-function tasksOf({ infrastructure: { config }, layer: { context, maintenance } }: LoopParts) {
+function tasksOf({ infrastructure: { config }, layer: { context, maintenance } }: LoopParts): Record<string, Task> {
   const garbageMinutes = config.files.garbageGraceSeconds / 60
+  const garbageCron = garbageMinutes < 60 ? `*/${garbageMinutes} * * * *` : '45 * * * *'
   return {
-    'clean-up-deleted-accounts': {
-      cron: '5 * * * *',
-      work: (cancel?: AbortSignal) => cleanUpDeletedAccounts(context, cancel),
-    },
-    'erase-order-arguments': {
-      cron: '15 * * * *',
-      work: (cancel?: AbortSignal) => eraseOrderArguments(context, cancel),
-    },
+    'clean-up-deleted-accounts': { cron: '5 * * * *', work: (cancel) => cleanUpDeletedAccounts(context, cancel) },
+    'erase-order-arguments': { cron: '15 * * * *', work: (cancel) => eraseOrderArguments(context, cancel) },
     'delete-expired-data': { cron: '25 * * * *', work: maintenance.run },
-    'collect-garbage': {
-      cron: garbageMinutes < 60 ? `*/${garbageMinutes} * * * *` : '45 * * * *',
-      work: maintenance.collectGarbage,
-    },
+    'collect-garbage': { cron: garbageCron, work: maintenance.collectGarbage },
   }
 }
 
@@ -109,22 +81,23 @@ function choresOf({ layer: { context, maintenance }, chain: { gasQuote } }: Loop
 async function startQueues(parts: LoopParts, roles: ReadonlySet<Role>): Promise<Jobs | undefined> {
   const mine = (Object.keys(queues) as (keyof JobData)[]).filter((name) => roles.has(queues[name].role))
   if (mine.length === 0) return undefined
-  const schedules = Object.fromEntries(Object.entries(tasksOf(parts)).map(([task, { cron }]) => [task, cron]))
-  const keepsQueues = roles.has(upkeepOfQueues.role)
+  const tasks = tasksOf(parts)
+  const schedules = Object.fromEntries(Object.entries(tasks).map(([task, { cron }]) => [task, cron]))
+  // This role also retries jobs whose process died, and deletes completed jobs.
+  const keepsQueues = roles.has('jobs')
   const jobs = await startJobs({ ...parts.infrastructure, keepsQueues, ...(keepsQueues && { schedules }) })
-  const workOn = <Name extends keyof JobData>(name: Name) => {
-    const { options, handler } = queues[name]
-    return jobs.work(name, options, handler(parts))
+  const handlers: Handlers = {
+    ...parts.layer.jobs,
+    maintenance: async ({ task }, cancel) => void (await tasks[task]?.work(cancel)),
   }
+  const workOn = <Name extends keyof JobData>(name: Name) => jobs.work(name, queues[name].options, handlers[name])
   for (const name of mine) await workOn(name)
   return jobs
 }
 
 /** The connection to the chain stops its own pollers. */
 export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>) {
-  for (const [name, { role }] of Object.entries(watches)) {
-    if (roles.has(role)) parts.chain[name as keyof typeof watches].start()
-  }
+  if (roles.has(chainWork.role)) for (const name of chainWork.pollers) parts.chain[name].start()
   const jobs = await startQueues(parts, roles)
   const chores = choresOf(parts).flatMap(({ role, every, work, task }) =>
     work && roles.has(role) ? [repeat(work, every, parts.infrastructure.log, task)] : [],

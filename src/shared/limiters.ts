@@ -165,6 +165,7 @@ interface SemaphoreOptions {
   queue: number
   /** Default: half of the queue, so that no caller fills it. */
   queuePerKey?: LimitOfKey
+  /** In milliseconds. */
   maxWait: number
   /** Name in the error message, such as `Exports`. */
   name: string
@@ -173,7 +174,6 @@ interface SemaphoreOptions {
 }
 
 interface Waiter extends Required<Holder> {
-  order: number
   start(): void
 }
 
@@ -196,7 +196,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   let running = 0
   let waiting = 0
   let rejected = 0
-  let order = 0
+  let starts = 0
 
   const stateOf = (key: string) => states.get(key) ?? noState
   const queueOf = (keys: readonly string[]) => keys.join(' ')
@@ -205,7 +205,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     for (const key of keys) {
       const state = { ...stateOf(key) }
       state[field] += by
-      if (field === 'held' && by > 0) state.servedAt = order
+      if (field === 'held' && by > 0) state.servedAt = starts
       if (state.held === 0 && state.waiting === 0) states.delete(key)
       else states.set(key, state)
     }
@@ -215,24 +215,16 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     running < slots && keys.every((key) => !stateOf(key).held || stateOf(key).held + size <= limitFor(key, perKey))
 
   function enter({ keys, size }: Required<Holder>) {
-    order += 1
+    starts += 1
     running += 1
     change(keys, 'held', size)
-  }
-
-  function leave({ keys, size }: Required<Holder>) {
-    running -= 1
-    change(keys, 'held', -size)
-    startWaiting()
   }
 
   /** Of several accounts at one address, the least recently served is first. */
   const total = ({ keys }: Waiter, field: 'held' | 'servedAt') =>
     keys.reduce((sum, key) => sum + stateOf(key)[field], 0)
   const compare = (one: Waiter, other: Waiter) =>
-    total(one, 'held') - total(other, 'held') ||
-    total(one, 'servedAt') - total(other, 'servedAt') ||
-    one.order - other.order
+    total(one, 'held') - total(other, 'held') || total(one, 'servedAt') - total(other, 'servedAt')
 
   function findNext(): Waiter | undefined {
     let best: Waiter | undefined
@@ -267,10 +259,8 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
         waiting -= 1
         change(keys, 'waiting', -1)
       }
-      order += 1
       const waiter: Waiter = {
         ...holder,
-        order,
         start() {
           enter(holder)
           stopWaiting()
@@ -298,7 +288,9 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     try {
       return await work()
     } finally {
-      leave(holder)
+      running -= 1
+      change(holder.keys, 'held', -holder.size)
+      startWaiting()
     }
   }
   return Object.assign(run, { isFree, load: () => ({ slots, running, waiting, refused: rejected }) })
