@@ -20,7 +20,6 @@ import { checkInvariants } from '../src/db/invariants/check-invariants.ts'
 import { prepareDatabase } from '../src/db/migrations.ts'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { createRoutes } from '../src/http/create-routes.ts'
-import { presentError } from '../src/http/error-status.ts'
 import { createHttpServer } from '../src/http/http-server.ts'
 import { openInfrastructure } from '../src/infrastructure.ts'
 import { cleanUpDeletedAccounts } from '../src/modules/accounts/delete-account.ts'
@@ -65,7 +64,7 @@ const config = {
   retention: { eventDays: 30, idempotencyKeyDays: 7, sessionIdleDays: 30 },
 }
 const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })
-const server = createHttpServer({ presentError, log, telemetry: telemetry.requests(log) })
+const server = createHttpServer({ log, telemetry: telemetry.requests(log) })
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInfrastructure(config, log, { isService: true })
 await sql(queueClockSql)

@@ -6,7 +6,6 @@ import { startLoops } from './background.ts'
 import { assertRegistryChosen } from './chain/create-chain.ts'
 import type { Config } from './config.ts'
 import { BEAT_EVERY_MS, createPresence } from './db/processes.ts'
-import { presentError } from './http/error-status.ts'
 import { createHttpServer, type HttpServer } from './http/http-server.ts'
 import { addProbes, createProbes, findAwayParts } from './http/probes.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
@@ -57,7 +56,8 @@ async function run(config: Config, opened: Opened): Promise<never> {
   const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   void stopped.then(lifecycle.shuttingDown)
   const server = createHttpServer({
-    ...{ presentError, log, publicUrl: config.publicUrl },
+    log,
+    publicUrl: config.publicUrl,
     telemetry: telemetry.requests(log),
   })
   // The ports are opened first: a second start on the same port fails before it can affect the running service.

@@ -6,7 +6,6 @@ import { type App, createApp, loadModules, type OpenChain, openChain } from '../
 import { noCoins } from '../../src/chain/create-chain.ts'
 import { readConfig } from '../../src/config.ts'
 import { createRoutes } from '../../src/http/create-routes.ts'
-import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
 import { type Parts, silent } from './parts.ts'
@@ -31,7 +30,7 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     { isService: true },
   )
   afterwards(() => installation.close())
-  const [server, plain] = [1, 2].map(() => createHttpServer({ presentError, log: silent }))
+  const [server, plain] = [1, 2].map(() => createHttpServer({ log: silent }))
   const [url, plainUrl] = await Promise.all(
     [server!, plain!].map(async (each) => {
       const port = await each.listen(0, '127.0.0.1')

@@ -27,6 +27,7 @@ import {
   type SlowReaderOptions,
   slowReaderDefaults,
 } from './connections.ts'
+import { presentError } from './error-status.ts'
 
 type AddRoutes = (app: FastifyInstance) => void
 
@@ -75,7 +76,6 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
 }
 
 interface HttpServerOptions {
-  presentError: (error: DomainError) => { status: number; headers: Record<string, string>; body: object }
   log: Log
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
@@ -86,7 +86,7 @@ interface HttpServerOptions {
 }
 
 /** Error codes of a machine without IPv6. */
-const NO_IPV6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+const NO_IPV6 = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
 /** Prevents a cache from sending the response to a malformed request to other callers. */
 const notCached = { 'Cache-Control': 'no-store' }
@@ -125,7 +125,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 export function createHttpServer(options: HttpServerOptions) {
-  const { presentError, log, publicUrl, slowReaders = slowReaderDefaults, telemetry = noopTelemetry } = options
+  const { log, publicUrl, slowReaders = slowReaderDefaults, telemetry = noopTelemetry } = options
   const { connections = maxConnections(), timeouts = requestTimeouts } = options
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   const headerList = Object.entries(headers)
@@ -264,7 +264,7 @@ export function createHttpServer(options: HttpServerOptions) {
       await listenAt(boundPort, '::1', variable).catch((error: Error) => {
         const { code = '' } = error.cause as NodeJS.ErrnoException
         // For port 0, the system chose a free port for IPv4 only. Another program may use that port for IPv6.
-        if (!NO_IPV6.has(code) && !(port === 0 && code === 'EADDRINUSE')) throw error
+        if (!NO_IPV6.includes(code) && !(port === 0 && code === 'EADDRINUSE')) throw error
       })
       return boundPort
     },

@@ -2,14 +2,13 @@
 import { createApp, loadModules, openChain } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createRoutes } from '../../src/http/create-routes.ts'
-import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { openInfrastructure } from '../../src/infrastructure.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 
 const config = readConfig()
 const log = createLog('error')
-const server = createHttpServer({ presentError, log })
+const server = createHttpServer({ log })
 const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInfrastructure(config, log, { isService: false })
 const [, , names] = process.argv

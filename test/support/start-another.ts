@@ -1,7 +1,6 @@
 /** Simulates another process of the same installation in this process, with its own connections, services and port. */
 import { createApp, loadModules } from '../../src/app.ts'
 import { createRoutes } from '../../src/http/create-routes.ts'
-import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { openInfrastructure } from '../../src/infrastructure.ts'
 import type { TestApp } from './test-app.ts'
@@ -9,7 +8,7 @@ import type { TestApp } from './test-app.ts'
 const DRAIN_MILLISECONDS = 600_000
 
 export async function startAnother({ installation: { config }, chain, log }: TestApp) {
-  const server = createHttpServer({ presentError, log })
+  const server = createHttpServer({ log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = await openInfrastructure(config, log, { isService: false })
   const app = createApp({

@@ -9,7 +9,6 @@ import { createRpc } from '../../src/chain/rpc.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/db/invariants/check-invariants.ts'
 import { createRoutes } from '../../src/http/create-routes.ts'
-import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { openInfrastructure } from '../../src/infrastructure.ts'
 import { openTelemetry } from '../../src/telemetry/telemetry.ts'
@@ -88,7 +87,7 @@ export async function createTestApp({
   }
   const config = configure(readConfig(variables))
   const telemetry = await openTelemetry({ hasMetrics: config.metrics.isOn, tracing: config.tracing, version: 'test' })
-  const server = createHttpServer({ presentError, log, telemetry: telemetry.requests(log) })
+  const server = createHttpServer({ log, telemetry: telemetry.requests(log) })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
     ...(await openInfrastructure(config, log, { isService: false, telemetry, fastPaths })),

@@ -13,7 +13,7 @@ import type { createRequestContexts } from '../create-context.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
 import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders } from '../http-server.ts'
 import type { BodyLimits } from '../request-body.ts'
-import type { Answer, DirectRoute, RestRequest, Route } from './define-route.ts'
+import type { Answer, DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isEmpty, lenientFields, readBody, unsupportedMediaType, writeJson } from './fields.ts'
 import { readPage } from './lists.ts'
 
@@ -39,7 +39,6 @@ declare module 'fastify' {
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 /** Matches paths whose errors are always JSON, regardless of the `Accept` header. */
 const API_PATH = /^\/(?:api|auth|ipfs)(?:\/|$)/
-const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
 
 const wantsPage = ({ url, headers }: FastifyRequest) =>
   !API_PATH.test(url) && /\btext\/html\b/i.test(headers.accept ?? '')
@@ -53,15 +52,8 @@ const preflightHeaders = {
 }
 
 type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute })
-type Params = Record<string, string>
 
-const noQuery = new URLSearchParams()
-const queryOf = ({ query }: FastifyRequest) => (query ? new URLSearchParams(query as string) : noQuery)
-
-const pathOf = ({ url }: FastifyRequest) => {
-  const mark = url.indexOf('?')
-  return mark < 0 ? url : url.slice(0, mark)
-}
+const queryOf = ({ query }: FastifyRequest) => new URLSearchParams((query as string | undefined) ?? '')
 
 /** Groups routes by path. The phone app calls paths of `auth/` without `/api/v3`. */
 function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]> {
@@ -135,7 +127,8 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     const query = queryOf(request)
     assertSingleValues({ method: route.method, query: route.description?.query }, query)
     const { raw: req, caller } = request
-    await route.handle({ req, reply, res: reply.raw, params: request.params as Params, query, context: caller! })
+    const params = request.params as DirectRequest['params']
+    await route.handle({ req, reply, res: reply.raw, params, query, context: caller! })
   }
 
   async function answer(addressed: Route, request: FastifyRequest, reply: FastifyReply) {
@@ -153,18 +146,21 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     const answered = async () => {
       const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
       const options = { ...deps.bodyLimits, files, texts, maxFileBytes, listAs, intake }
-      const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
+      const body = await readBody(route.method === 'GET' ? emptyBody : req, options)
       const unread = {}
       const input: RestRequest = {
-        params: request.params as Params,
+        params: request.params as RestRequest['params'],
         query,
         ...(route.isQuote ? { body: lenientFields(body, unread), unread } : { body }),
         header: (name) => req.headers[name] as string | undefined,
-        url: context.baseUrl + pathOf(request),
+        url: context.baseUrl + request.url.split('?', 1)[0]!,
       }
       const { list } = route
       if (list) return readPage(deps, { ...route, list }, input, context)
-      return executeReplayable(() => executeRoute(deps, route, input, context), context)
+      return executeReplayable(async () => {
+        const data = await executeOperation(deps, route.operation, route.variables(input), context)
+        return { status: route.status ?? 200, body: route.present!(data, input), etag: route.etag?.(data) }
+      }, context)
     }
     return send(request, reply, await answered().finally(() => intake?.close()))
   }
@@ -182,11 +178,6 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     if (!found && wantsPage(request)) return sendPage(reply, deps.presentMissing(refusal, request.raw))
     sendJsonText(reply.code(statuses[refusal.code].status), writeJson(presentRefusal(refusal)))
   }
-}
-
-async function executeRoute(executor: Executor, route: Route, request: RestRequest, context: Context): Promise<Answer> {
-  const data = await executeOperation(executor, route.operation, route.variables(request), context)
-  return { status: route.status ?? 200, body: route.present!(data, request), etag: route.etag?.(data) }
 }
 
 type ReplayableAnswer = Answer & { replayed?: boolean }
@@ -234,10 +225,11 @@ function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, answer:
   const tag = etag && tagOf(etag, text)
   if (tag) reply.header('ETag', tag)
   const isRead = method === 'GET' || method === 'HEAD'
-  if (tag && isRead && matchesEtag(req.headers['if-none-match'], tag)) {
-    const headers = { ...corsHeaders, ...uncachedHeaders }
-    return reply.code(304).headers(headers).send()
-  }
+  if (tag && isRead && matchesEtag(req.headers['if-none-match'], tag))
+    return reply
+      .code(304)
+      .headers({ ...corsHeaders, ...uncachedHeaders })
+      .send()
   return sendJsonText(reply, text)
 }
 

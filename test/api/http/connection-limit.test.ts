@@ -2,14 +2,13 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer } from '../../../src/http/http-server.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { poll } from '../../support/eventually.ts'
 import { createTestLog } from '../../support/test-log.ts'
 
 const log = createTestLog()
-const server = createHttpServer({ presentError, log, connections: 2 })
+const server = createHttpServer({ log, connections: 2 })
 atEnd(() => server.drain(100))
 const crowded = await server.listen(0, '127.0.0.1')
 const other = await server.listen(0, '127.0.0.1')

@@ -1,6 +1,5 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer, type HttpServer } from '../../../src/http/http-server.ts'
 import { canListen } from '../../support/free-port.ts'
 import { createTestLog } from '../../support/test-log.ts'
@@ -10,7 +9,7 @@ let server: HttpServer
 afterEach(() => server.drain(1_000))
 
 async function create() {
-  const created = createHttpServer({ presentError, log: createTestLog() })
+  const created = createHttpServer({ log: createTestLog() })
   await created.serve((app) => app.get('/*', async () => 'here'))
   return created
 }

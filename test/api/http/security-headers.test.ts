@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer } from '../../../src/http/http-server.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { send } from '../../support/http-client.ts'
@@ -65,7 +64,7 @@ it.each([
   ['https://annal.example', 'max-age=31536000'],
   ['http://annal.example', null],
 ])('for the public URL %s, sends the header Strict-Transport-Security: %s', async (publicUrl, expected) => {
-  const server = createHttpServer({ presentError, log: createTestLog(), publicUrl })
+  const server = createHttpServer({ log: createTestLog(), publicUrl })
   atEnd(() => server.drain(100))
   const port = await server.listen(0, '127.0.0.1')
   const response = await fetch(`http://127.0.0.1:${port}/`)

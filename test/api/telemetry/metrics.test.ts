@@ -1,6 +1,5 @@
 /** The metrics for Prometheus, and access to them. */
 import { describe, expect, it } from 'vitest'
-import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer } from '../../../src/http/http-server.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
@@ -179,7 +178,7 @@ describe('endpoint /metrics', () => {
   const host = '127.0.0.1'
   async function statusAt(access: MetricsAccess, headers: Record<string, string> = {}) {
     const text = async () => 'annal_up 1\n'
-    const server = createHttpServer({ presentError, log: createTestLog() })
+    const server = createHttpServer({ log: createTestLog() })
     const port = await server.listen(0, host)
     await server.serve((app) => addMetrics(app, { access, watch: noopWatch, scrape: text }))
     if (access.port === 0) access.port = port

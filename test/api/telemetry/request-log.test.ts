@@ -1,7 +1,6 @@
 /** The log line of each request. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer } from '../../../src/http/http-server.ts'
 import { createRequestTelemetry } from '../../../src/telemetry/telemetry.ts'
 import { atEnd } from '../../support/at-end.ts'
@@ -167,7 +166,7 @@ describe('requests rejected by the HTTP server', () => {
     const log = createTestLog()
     const telemetry = createRequestTelemetry().follow(log)
     const timeouts = { request: 200, headers: 100, checkEvery: 20 }
-    const server = createHttpServer({ presentError, log, telemetry, timeouts })
+    const server = createHttpServer({ log, telemetry, timeouts })
     atEnd(() => server.drain(100))
     return { server, log, url: `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}` }
   }

@@ -38,8 +38,7 @@ async function start(slowReaders: SlowReaderOptions) {
     '/film': (res) => pipeline(Readable.from(endless(MEGABYTE / 32)), res).catch(() => undefined),
     '/events': (res) => res.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(':\n\n'),
   }
-  const presentError = () => ({ status: 400, headers: {}, body: {} })
-  server = createHttpServer({ presentError, log: createTestLog(), slowReaders })
+  server = createHttpServer({ log: createTestLog(), slowReaders })
   await server.serve((app) =>
     app.get('/*', ({ raw: req }, reply) => {
       const { raw: res } = reply.hijack()
