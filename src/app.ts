@@ -38,7 +38,6 @@ const optionalModules = {
   admin: () => import('./modules/admin/admin.module.ts'),
 }
 type ModuleName = keyof typeof optionalModules
-
 export type Modules = { readonly [Name in ModuleName]?: Awaited<ReturnType<(typeof optionalModules)[Name]>> }
 
 export async function loadModules(names = Object.keys(optionalModules) as readonly ModuleName[]): Promise<Modules> {

@@ -21,7 +21,6 @@ const STOP_MS = 15_000
 
 /** Functions that close the open parts, in reverse order of opening. */
 type Opened = (() => Promise<void>)[]
-
 const STDOUT = 1
 
 /** If an error prevents the start, closes all open parts and throws the error. */

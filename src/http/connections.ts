@@ -49,7 +49,6 @@ export const slowReaderDefaults = {
 }
 
 export type SlowReaderOptions = typeof slowReaderDefaults
-
 const CHECK_INTERVAL_MS = 200
 
 /**

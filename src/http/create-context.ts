@@ -9,7 +9,6 @@ import { MAX_BODY_BYTES } from './request-body.ts'
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
-
 const noCredentials = { token: undefined, apiKey: undefined }
 const credentialsOf = (headers: IncomingHttpHeaders) => ({
   // A caller with an unknown authentication scheme counts as anonymous.

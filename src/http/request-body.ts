@@ -11,7 +11,6 @@ import { DomainError } from '../shared/errors.ts'
 const FREE_CHUNKS = 2_000
 /** Minimum average size of further chunks. A million chunks of 1 byte used 340 MB and blocked for 4 s. */
 const MIN_CHUNK_BYTES = 64
-
 const MAX_OPEN_BYTES = 64_000_000
 /** Milliseconds added to the age of each body, so that the ages of new bodies barely differ. */
 const MIN_AGE_MS = 200

@@ -24,20 +24,13 @@ const idPrefixes = [
   'job',
 ] as const
 export type IdPrefix = (typeof idPrefixes)[number]
-
 const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))
-
 export const idPrefix = (name: string): IdPrefix | undefined => prefixes.get(name)
-
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
-
 export const newUuid = (): string => v7()
-
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`)
-
 const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0)
 
 /** Takes 0.2 µs. The library takes 4 µs, a third of the time of a page of 41 rows. */

@@ -7,17 +7,13 @@ import { nameProblem, stripInvisible, trimEnd, trimName } from './text.ts'
 
 export const NOT_JSON = 'Value must be valid JSON.'
 export const NOT_AN_OBJECT = 'Expected a JSON object.'
-
 export const MAX_JSON_DEPTH = 16
-
 const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
-
 export const numberProblem = 'This number cannot be stored exactly. Send it as text.'
 
 /** Placeholder for a number that a double would change. Input cannot contain it. */
 const INEXACT = '\0inexact number'
 export const isInexact = (value: unknown) => value === INEXACT
-
 type Path = readonly (string | number)[]
 
 /** Excludes the value itself, because errors are logged. */
@@ -57,9 +53,7 @@ export function isExact(literal: string): boolean {
 
 const SUSPICIOUS = /\d[\d.]{15}|\de/i
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
-
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
-
 const markInexact = (token: string) => (NUMBER.test(token) && !isExact(token) ? JSON.stringify(INEXACT) : token)
 
 /** Marks numbers that JavaScript would change. A reviver would take seconds for a megabyte. Throws a SyntaxError. */
@@ -214,10 +208,8 @@ export const text = (max: number) =>
   })
 
 export const trimmedText = (max: number) => anyText.transform((value) => value.trim()).pipe(text(max))
-
 const isNotBlank = (value: string) => value.length > 0
 const BLANK = 'This field may not be blank.'
-
 export const requiredText = (max: number) => trimmedText(max).refine(isNotBlank, BLANK)
 
 /** Not trimmed. */
@@ -239,7 +231,6 @@ export const label = (max: number) => text(max).transform(stripInvisible)
 
 /** A name that other users see. Rejects invisible characters. */
 export const displayName = (max: number) => checked(anyText.transform(trimName).pipe(text(max)), nameProblem)
-
 export const requiredDisplayName = (max: number) => displayName(max).refine(isNotBlank, BLANK)
 
 export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), (value) => {

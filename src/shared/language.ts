@@ -1,9 +1,7 @@
 import { match } from '@formatjs/intl-localematcher'
 
 export const languages = ['en', 'zh-TW'] as const
-
 export type Language = (typeof languages)[number]
-
 const NONE = 'und'
 const MAX_TAGS = 32
 

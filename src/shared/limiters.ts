@@ -14,7 +14,6 @@ export const networkOf = (address: string) =>
 
 const addressKey = ({ address }: Caller) => `address:${networkOf(address)}`
 const serviceKey = ({ service }: Caller) => (typeof service === 'object' ? `service:${service.id}` : undefined)
-
 export const isServiceKey = (key: string) => key.startsWith('service:')
 
 /** A user counts as an account only, because many people may share an address. */

@@ -55,14 +55,11 @@ const searchInput = z.strictObject({
 
 /** Each word must occur in one of the text fields of a record. Case does not matter. */
 export type Search = string | null | undefined
-
 export const searchWords = (search: Search): string[] => parse(searchInput, { search: search ?? '' }).search
-
 const escapedWords = (search: Search) => searchWords(search).map((word) => word.replace(/[\\%_]/g, '\\$&'))
 
 /** Returns patterns for `ilike all ($patterns)`. Throws VALIDATION_FAILED. */
 export const searchPatterns = (search: Search): string[] => escapedWords(search).map((word) => `%${word}%`)
-
 type Contains = { contains: string; mode: 'insensitive' }
 
 /** `fieldsWith` applies a word to each text field. Throws VALIDATION_FAILED. */

@@ -3,9 +3,7 @@ import { trimEnd } from './text.ts'
 
 const SCALE = 18
 const ONE = 10n ** BigInt(SCALE)
-
 export type Amount = string | { toFixed(): string }
-
 const text = (amount: Amount) => (typeof amount === 'string' ? amount : amount.toFixed())
 
 /** Returns the canonical form: no exponent, no trailing zeros, at least `digits` decimals. `'12.500' → '12.5'` */
@@ -35,5 +33,4 @@ export function fromUnits(units: bigint): string {
 }
 
 export const least = (a: bigint, b: bigint) => (a < b ? a : b)
-
 export const add = (...amounts: Amount[]) => fromUnits(amounts.reduce((sum, amount) => sum + toUnits(amount), 0n))

@@ -2,9 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** `relay`: the chain. `deliveries`: webhooks and mails. `jobs`: other background work. An installation needs each role. */
 export const roles = ['http', 'relay', 'jobs', 'deliveries'] as const
-
 export type Role = (typeof roles)[number]
-
 const CONFIGURATION_ERRORS = new Set(['ConfigError', 'TrustedDocumentsError'])
 
 /** Returns the exit code for an error: 2 for a wrong configuration, which no restart fixes, otherwise 1. */
@@ -15,7 +13,6 @@ export const exitCodeOf = (error: unknown): number =>
 const SAME_SIGNAL_MS = 1_000
 /** Maximum time to stop child processes after an early end, in milliseconds. */
 export const ABANDON_MS = 2_000
-
 export type StopReason = 'second signal' | 'timeout'
 
 /** Resolves with the first stop signal. A second signal, or `milliseconds` later, `abandon` stops child processes and the process exits. */

@@ -10,7 +10,6 @@ export const nameProblem = (name: string): string | undefined =>
 
 /** For names that no user typed, such as the name of a device. */
 export const stripInvisible = (text: string) => trimName(text.replaceAll(new RegExp(INVISIBLE, 'gu'), ''))
-
 export const MAX_FILE_NAME_LENGTH = 255
 
 /** Returns a file name without folders and invisible characters, or undefined if nothing is left. */
@@ -27,5 +26,4 @@ export function trimEnd(text: string, character: string): string {
 }
 
 export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 export const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -7,7 +7,6 @@ import type { Role, StopReason } from '../shared/process.ts'
 import type { Tracer } from './telemetry-types.ts'
 
 const STDERR = 2
-
 const MAX_WAITING_BYTES = 1_000_000
 
 /** While stderr cannot be written, such as on a full disk, lines are buffered up to 1 MB. */

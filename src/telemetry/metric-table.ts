@@ -30,7 +30,6 @@ const process = metricsOf('process')
 const database = metricsOf('database')
 const ledger = metricsOf('ledger')
 const chain = metricsOf('chain')
-
 const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const WEBHOOK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 

@@ -6,7 +6,6 @@ import type { MetricName } from './metric-table.ts'
 
 /** Timeout of a statement of a scrape, in milliseconds. */
 export const PATIENCE_MS = 2_000
-
 const metric = (name: MetricName) => `'${name}'`
 
 /** Counts waiting jobs in the states `created` and `retry`. pg-boss itself counts active jobs every three seconds. */

@@ -23,9 +23,7 @@ export interface RequestWatch {
 }
 
 const nothing = () => undefined
-
 export const noopMeter: Meter = { count: nothing, observe: nothing, gauge: nothing }
-
 export const noopWatch: RequestWatch = { setOperation: nothing, identified: nothing, refused: nothing }
 
 export interface QueueLoad {

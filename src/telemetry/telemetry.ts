@@ -41,7 +41,6 @@ export interface MetricsAccess {
 }
 
 const isSame = (sent: string, token: string) => timingSafeEqual(sha256(sent), sha256(token))
-
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const BEARER = /^bearer\s+(\S+)\s*$/i
 
@@ -96,9 +95,7 @@ const watchingOf = (answer: WatchedAnswer) => answer[WATCHING]
 
 /** Requests of health checks and scrapes have no trace and are logged at `debug`. */
 const PROBE = /^\/(healthz|readyz|metrics)\/?(\?|$)/
-
 const isStream = (res: ServerResponse) => String(res.getHeader('content-type') ?? '').startsWith('text/event-stream')
-
 const ROUTE = /^[A-Z]+ (\/.*)$/
 
 /** Unlike the route pattern, the path may contain a secret. */

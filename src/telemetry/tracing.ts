@@ -34,7 +34,6 @@ export interface TracingOptions {
 export type Tracing = Awaited<ReturnType<typeof openTracing>>
 
 const CLOSE_MS = 3_000
-
 const kinds = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
 
 /** An error message could contain the caller's input. */

@@ -142,7 +142,6 @@ export function createSchemas(descriptionOf: (coordinate: string) => string) {
 }
 
 const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(optionsOf) ?? [schema]
-
 const isJsonText = ({ contentMediaType }: JsonSchema) => contentMediaType === 'application/json'
 const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
 

@@ -28,9 +28,7 @@ export const tags = {
 } as const
 
 export type Tag = keyof typeof tags
-
 export type Order = 'newest' | 'oldest'
-
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 export interface RestRequest {

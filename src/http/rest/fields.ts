@@ -41,14 +41,12 @@ export const moment = z.iso.datetime().transform((text): Date | string => text)
 
 /** An amount in a response. A debit is negative. */
 export const amount = z.string().regex(/^-?\d+(\.\d+)?$/)
-
 export const anyObject = z.record(z.string(), z.unknown())
 
 export const always = <const Value extends string | number | boolean | null>(value: Value) =>
   z.literal(value).describe('A constant value, kept for old clients that expect it.')
 
 export const url = z.string().meta({ format: 'uri' })
-
 export const optionalText = (description: string) => z.string().optional().describe(description)
 
 export const optionalWord = <const Word extends string>(words: readonly Word[], description: string) =>
@@ -61,7 +59,6 @@ export const givenAmount = z
 
 /** A boolean in a request. Generated clients cannot send `True` or `1`, which the service also accepts. */
 export const givenFlag = z.boolean()
-
 const jsonText = z.string().meta({ contentMediaType: 'application/json' })
 /** JSON, or JSON text in a form. */
 export const givenObject = z.union([anyObject, jsonText])
@@ -73,7 +70,6 @@ export const fileBytes = z.file()
 export const givenFile = z.file()
 /** Null or an empty string removes the picture. */
 export const givenPicture = z.union([givenFile, z.literal('')]).nullable()
-
 export const givenText = (max?: number) => (max === undefined ? z.string() : z.string().max(max))
 export const neededText = (max?: number) => givenText(max).min(1)
 export const givenEmail = neededText(254).meta({ format: 'email' })
@@ -88,7 +84,6 @@ export function givenMetadata({ kind, description, ...sizes }: MetadataField, li
 
 export const metadataText = ({ description }: MetadataField) => z.string().describe(description)
 export const metadataFlag = ({ description }: MetadataField) => z.boolean().describe(description)
-
 export const nothing = z.undefined()
 
 export const lowerCase = <Word extends string>(word: Word) => word.toLowerCase() as Lowercase<Word>
@@ -255,7 +250,6 @@ function digitsOf(number: number): string {
 }
 
 const NOT_A_STRING = 'Not a valid string.'
-
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
 function assertStorable(name: string, value: unknown): void {
@@ -434,7 +428,6 @@ const MARK = '\0raw JSON: '
 
 /** Marks JSON text that `writeJson` copies unchanged, because parsing would change large numbers. */
 export const rawJson = (text: string) => `${MARK}${text}`
-
 const BEGIN = JSON.stringify(MARK).slice(0, -1)
 
 function endOfText(json: string, from: number): number {

@@ -92,7 +92,6 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
 
 /** The format depends on `Accept`, and the access on `Authorization`. */
 export const VARY = 'Accept, Authorization'
-
 const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
 
 const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {

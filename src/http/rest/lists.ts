@@ -27,7 +27,6 @@ const wholeNumber = (text: string | undefined) =>
   text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text), MAX_OFFSET) : 0
 
 const invalidPage = () => new DomainError('NOT_FOUND', 'Invalid page.')
-
 type OrderingTime = 'CREATED_AT' | 'UPDATED_AT'
 
 const orderingTimes = new Map<string, OrderingTime>([
@@ -225,7 +224,6 @@ export async function readPage(
 }
 
 const itemsAsText = (items: unknown[]) => writeJson(items).slice(1, -1)
-
 export const LARGE_RECORDS = 100
 
 interface List<

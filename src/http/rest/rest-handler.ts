@@ -52,7 +52,6 @@ const preflightHeaders = {
 }
 
 type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute })
-
 const queryOf = ({ query }: FastifyRequest) => new URLSearchParams((query as string | undefined) ?? '')
 
 /** Groups routes by path. The phone app calls paths of `auth/` without `/api/v3`. */
