@@ -7,7 +7,7 @@ import { assertRegistryChosen } from './chain/create-chain.ts'
 import type { Config } from './config.ts'
 import { BEAT_EVERY_MS, createPresence } from './db/processes.ts'
 import { createHttpServer, type HttpServer } from './http/http-server.ts'
-import { addProbes, createProbes, findAwayParts } from './http/probes.ts'
+import { addProbes, createProbes, findUnavailableParts } from './http/probes.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import { repeat } from './jobs/repeat.ts'
 import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './shared/process.ts'
@@ -87,7 +87,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   }
   const backgroundProbes = {
     ...probes,
-    degraded: async () => [...(await findAwayParts(infrastructure)), ...(await probes.degraded())],
+    degraded: async () => [...(await findUnavailableParts(infrastructure)), ...(await probes.degraded())],
   }
   const layer = createApp(parts)
   const routes = config.roles.has('http')

@@ -36,7 +36,7 @@ import type { Telemetry } from '../telemetry/telemetry-types.ts'
 import { createBaseUrl, createClientAddress, createRequestContexts, createRequestLogs } from './create-context.ts'
 import { statuses } from './error-status.ts'
 import { addRawRoute } from './http-server.ts'
-import { findAwayParts } from './probes.ts'
+import { findUnavailableParts } from './probes.ts'
 import { MAX_BODY_BYTES } from './request-body.ts'
 import type { DirectRoute, Route } from './rest/define-route.ts'
 import { createDirectRoutes, presentRefusalPage } from './rest/direct-routes.ts'
@@ -139,7 +139,7 @@ export async function createRoutes(app: App, options: RouteOptions) {
       ...fileParts,
       missing: options.missing,
       degraded: async () => [
-        ...(await findAwayParts({ contentStore, missingFolders: options.missingFolders })),
+        ...(await findUnavailableParts({ contentStore, missingFolders: options.missingFolders })),
         ...((await options.degraded?.()) ?? []),
       ],
       version: shared.version,

@@ -34,7 +34,7 @@ export function createProbes(parts: ProbeParts): Probes {
   }
 }
 
-export async function findAwayParts(parts: {
+export async function findUnavailableParts(parts: {
   contentStore: { isReachable(): Promise<boolean> }
   missingFolders(): Promise<string[]>
 }): Promise<string[]> {

@@ -8,7 +8,7 @@ import type { Actor, UserActor } from './policy.ts'
 
 const SENDER_BYTES = 16
 /** Maximum size of stored responses to free requests of one sender, in bytes per hour. */
-const FREE_ANSWERS_BYTES = 100_000_000
+const FREE_RESPONSE_BYTES = 100_000_000
 const noSender = Buffer.alloc(SENDER_BYTES)
 
 /** The idempotency key of a request. `once` sets the fingerprint. */
@@ -36,19 +36,19 @@ const findKey = statement(
   `select payload_hash, result, answer
    from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0)) where scope = $scope`,
 )
-const rememberKey = statement(
+const insertKey = statement(
   'idempotency_insert',
-  { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
+  { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { inserted: boolean } },
   `insert into idempotency_keys (scope, payload_hash, result) values ($scope, $payloadHash, $result)
-   on conflict (scope) do nothing returning true as kept`,
+   on conflict (scope) do nothing returning true as inserted`,
 )
-const insertAnswer = statement(
+const insertResponse = statement(
   'idempotency_store_response',
   { parameters: { scope: bytes, answer: text } },
   'update idempotency_keys set answer = $answer where scope = $scope',
 )
 /** Stores the encrypted response, up to `most` bytes per hour and `subject`. */
-const insertFreeAnswer = statement(
+const insertFreeResponse = statement(
   'idempotency_store_free_response',
   { parameters: { scope: bytes, answer: text, subject: text, most: int } },
   `with counted as (
@@ -81,10 +81,10 @@ export const sentBySql = (user: string) => `(
     and substring(scope from 1 for ${SENDER_BYTES}) = '\\x${noSender.toString('hex')}'::bytea)
 )`
 
-export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
+export const idempotencyTypes = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 
 /** CTE that stores the key. `result`: SQL of the result's ID. `from`: CTE with a row if the write had an effect. */
-export const rememberSql = (result: string, from: string, given = (name: string) => `$${name}`) => `
+export const idempotencySql = (result: string, from: string, given = (name: string) => `$${name}`) => `
   inserted_idempotency_key as (
     insert into idempotency_keys (scope, payload_hash, result)
     select ${given('scope')}, ${given('payloadHash')}, ${result} from ${from} where ${given('scope')} is not null)`
@@ -175,16 +175,16 @@ export const idempotencyParams = ({ idempotency: { fingerprint } }: Pick<Idempot
 })
 
 /** For a request that changed nothing. Returns its result, or that of a concurrent request. */
-export async function remember(context: KeyContext, result: string): Promise<string> {
+export async function insertIdempotencyKey(context: KeyContext, result: string): Promise<string> {
   const { fingerprint } = context.idempotency
   context.idempotency.isFree = true
   if (!fingerprint) return result
-  const [written] = await context.database.query(rememberKey, { ...fingerprint, result })
+  const [written] = await context.database.query(insertKey, { ...fingerprint, result })
   return (written ? undefined : await findResult(context, fingerprint)) ?? result
 }
 
 /** Returns undefined if the response was not stored. */
-export async function recallAnswer({ database, idempotency, ...context }: ResponseContext): Promise<unknown> {
+export async function findStoredResponse({ database, idempotency, ...context }: ResponseContext): Promise<unknown> {
   if (!idempotency.fingerprint) return undefined
   const { scope } = idempotency.fingerprint
   const [row] = await database.query(findKey, { scope })
@@ -199,14 +199,14 @@ export async function recallAnswer({ database, idempotency, ...context }: Respon
 }
 
 /** Responses to free requests are stored up to 100 MB per sender and hour. */
-export async function keepAnswer(context: ResponseContext, answer: unknown): Promise<void> {
+export async function storeResponse(context: ResponseContext, answer: unknown): Promise<void> {
   const { database, idempotency, idempotencySecrets } = context
   if (!idempotency.fingerprint || idempotency.isSecret) return
   const { scope } = idempotency.fingerprint
   const stored = { scope, answer: idempotencySecrets.answers.seal(JSON.stringify(answer), scope.toString('hex')) }
-  if (!idempotency.isFree) await database.query(insertAnswer, stored)
+  if (!idempotency.isFree) await database.query(insertResponse, stored)
   else {
     const subject = `free-answers:${scope.subarray(0, SENDER_BYTES).toString('hex')}`
-    await database.query(insertFreeAnswer, { ...stored, subject, most: FREE_ANSWERS_BYTES })
+    await database.query(insertFreeResponse, { ...stored, subject, most: FREE_RESPONSE_BYTES })
   }
 }

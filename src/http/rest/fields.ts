@@ -37,7 +37,7 @@ export const objectOf = <Shape extends z.core.$ZodLooseShape>(id: string, descri
   z.object(shape).meta({ id, description })
 
 /** A timestamp. Presenters may return a `Date`. */
-export const moment = z.iso.datetime().transform((text): Date | string => text)
+export const time = z.iso.datetime().transform((text): Date | string => text)
 
 /** An amount in a response. A debit is negative. */
 export const amount = z.string().regex(/^-?\d+(\.\d+)?$/)

@@ -6,7 +6,7 @@ import type { Context, Identity } from '../../context.ts'
 import { hasOpenField } from '../../graphql/builder.ts'
 import { type Executor, executeOperation, refusalOf } from '../../graphql/execute.ts'
 import { authenticationFailed, DomainError, notFound, validationFailed } from '../../shared/errors.ts'
-import { keepAnswer, recallAnswer } from '../../shared/idempotency.ts'
+import { findStoredResponse, storeResponse } from '../../shared/idempotency.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { createRequestContexts } from '../create-context.ts'
@@ -184,11 +184,11 @@ type ReplayableAnswer = Answer & { replayed?: boolean }
 /** Stores the response to an idempotency key, and returns the stored response to a replay. */
 async function executeReplayable(run: () => Promise<Answer>, context: Context): Promise<ReplayableAnswer> {
   const { idempotency } = context
-  const recall = async () => (await recallAnswer(context)) as Answer | undefined
+  const recall = async () => (await findStoredResponse(context)) as Answer | undefined
   try {
     const fresh = await run()
     if (idempotency.replayed) return { ...((await recall()) ?? fresh), replayed: true }
-    await keepAnswer(context, fresh)
+    await storeResponse(context, fresh)
     return fresh
   } catch (error) {
     const stored = idempotency.replayed && (await recall())

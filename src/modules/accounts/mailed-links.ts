@@ -9,7 +9,13 @@ import type { OneTimeToken } from '../../db/prisma/client.ts'
 import { bytes, int, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { type AccountMailJob, enqueueSql, type SqlOf } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  idempotencySql,
+  idempotencyTypes,
+  once,
+} from '../../shared/idempotency.ts'
 import { fromId, newSecret, sha256 } from '../../shared/ids.ts'
 import { text as limitedText, parse } from '../../shared/input.ts'
 import { networkOf } from '../../shared/limiters.ts'
@@ -120,10 +126,10 @@ export async function findLink({ database }: Use<'database'>, purpose: Purpose, 
 const enqueueMail = (name: string, template: Template, facts: object) =>
   statement(
     name,
-    { parameters: { email: text, requester: orNull(uuid), ...remembered } },
+    { parameters: { email: text, requester: orNull(uuid), ...idempotencyTypes } },
     `with request as (select $email as address, $requester as requester),
      ${accountMailSql({ from: 'request', template, facts } as AccountMailParts)},
-     ${rememberSql("'requested'", 'request')}
+     ${idempotencySql("'requested'", 'request')}
      select from enqueued_mails`,
   )
 const enqueueReset = enqueueMail('password_reset_request', 'password-reset', { email: 'request.address' })
@@ -162,7 +168,7 @@ async function requestMail(context: RequestContext, limit: 'reset' | 'verificati
 const updatePassword = statement(
   'password_reset',
   {
-    parameters: { user: uuid, hash: bytes, passwordHash: text, address: orNull(text), ...remembered },
+    parameters: { user: uuid, hash: bytes, passwordHash: text, address: orNull(text), ...idempotencyTypes },
     columns: { id: uuid },
   },
   `with locked_user as materialized (
@@ -180,7 +186,7 @@ const updatePassword = statement(
    ),
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.reset', address: '$address' })},
    ${passwordChangedMailSql},
-   ${rememberSql('updated_user.id::text', 'updated_user')}
+   ${idempotencySql('updated_user.id::text', 'updated_user')}
    select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
@@ -224,7 +230,7 @@ export async function resetPassword(
 /** Verifies an address. A pending address becomes the current one. No row: the token is invalid. */
 const markVerified = statement(
   'account_email_verify',
-  { parameters: { user: uuid, hash: bytes, address: orNull(text), ...remembered }, columns: { id: uuid } },
+  { parameters: { user: uuid, hash: bytes, address: orNull(text), ...idempotencyTypes }, columns: { id: uuid } },
   `with locked_user as materialized (
      select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as is_changed
      from users where id = $user and deleted_at is null and locked_at is null for no key update
@@ -245,7 +251,7 @@ const markVerified = statement(
      template: 'email-changed',
      facts: { userId: 'changed_user.id', email: 'changed_user.old', newEmail: 'changed_user.email' },
    })},
-   ${rememberSql('verified_user.id::text', 'verified_user')}
+   ${idempotencySql('verified_user.id::text', 'verified_user')}
    select id from verified_user, (select count(*) from enqueued_notices) as notifications`,
 )
 

@@ -273,8 +273,8 @@ export const AdministeredUser = graphql(/* GraphQL */ `
 `)
 
 const administeredUser = objectOf('AdministeredUser', 'An account with the fields that administrators can read.', {
-  ...sameFields('User', { id: text, username: text, display_name: text, created_at: values.moment }),
-  ...sameFields('User', { locked_at: values.moment.nullable() }),
+  ...sameFields('User', { id: text, username: text, display_name: text, created_at: values.time }),
+  ...sameFields('User', { locked_at: values.time.nullable() }),
 })
 
 const search = defineList({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand, defineRoute, del, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import { assetLinkParam, moment, nidParam, objectOf, sameFields, snakeCased, url } from '../../http/rest/fields.ts'
+import { assetLinkParam, nidParam, objectOf, sameFields, snakeCased, time, url } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 import { notAssetOwner, validationFailed } from '../../shared/errors.ts'
@@ -13,8 +13,8 @@ export const AssetLinkRecord = graphql(/* GraphQL */ `
 `)
 
 const linkRecord = objectOf('AssetLink', 'A link to the page of an asset.', {
-  ...sameFields('AssetLink', { id: z.string(), label: z.string(), url, created_at: moment, expires_at: moment }),
-  ...sameFields('AssetLink', { revoked_at: moment.nullable(), last_used_at: moment.nullable() }),
+  ...sameFields('AssetLink', { id: z.string(), label: z.string(), url, created_at: time, expires_at: time }),
+  ...sameFields('AssetLink', { revoked_at: time.nullable(), last_used_at: time.nullable() }),
 })
 
 const ownAsset = { action: 'asset:update', params: nidParam, errors: ['ASSET_WRITE_PERMISSION_DENIED'] } as const
@@ -96,7 +96,7 @@ export const assetLinkRoutes = [create, list, revoke, revokeAll]
 function timeFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
   const text = body.text(name)
   if (!text) return undefined
-  const time = parseTimestamp(text)
-  if (!time) throw validationFailed({ [name]: ['Expected a time such as 2026-11-21T09:30:00Z.'] })
-  return time
+  const parsed = parseTimestamp(text)
+  if (!parsed) throw validationFailed({ [name]: ['Expected a time such as 2026-11-21T09:30:00Z.'] })
+  return parsed
 }

@@ -18,7 +18,7 @@ import {
 } from './metadata.ts'
 import { admitRegistration, admitRegistrationQuote } from './register-asset.ts'
 
-const { anyObject, constantField, givenText, metadataText, moment, nidParam, objectOf, same, sameFields, url } = values
+const { anyObject, constantField, givenText, metadataText, time, nidParam, objectOf, same, sameFields, url } = values
 const text = (description: string) => z.string().describe(description)
 
 export const AssetRecord = graphql(/* GraphQL */ `
@@ -82,8 +82,8 @@ const asset = values.defineRecord<Omit<AssetRecordFragment, 'meta'> & { meta: st
     alt_text: [metadataText(metadataFields.altText), ({ altText }) => altText],
     tag: [metadataText(metadataFields.tag), ({ tag }) => tag],
     public_access: [values.metadataFlag(metadataFields.publicAccess), ({ publicAccess }) => publicAccess],
-    uploaded_at: [same('Asset.uploadedAt', moment), ({ uploadedAt }) => uploadedAt],
-    updated_at: [same('Asset.updatedAt', moment), ({ updatedAt }) => updatedAt],
+    uploaded_at: [same('Asset.uploadedAt', time), ({ uploadedAt }) => uploadedAt],
+    updated_at: [same('Asset.updatedAt', time), ({ updatedAt }) => updatedAt],
     owner: [
       z.string().optional().describe('E-mail address of the owner. Only the owner sees it.'),
       ({ isOwn, owner }) => (isOwn ? owner.email! : undefined),

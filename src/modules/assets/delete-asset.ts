@@ -3,7 +3,13 @@ import type { Use } from '../../context.ts'
 import { arrayOf, statement, text, uuid } from '../../db/sql.ts'
 import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import { notFound } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  idempotencySql,
+  idempotencyTypes,
+  once,
+} from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
 import { assertMayOnAsset } from '../../shared/policy.ts'
 import { eraseMetadataSql } from './metadata.ts'
@@ -42,12 +48,12 @@ export const emptyAssetsSql = (condition: string) => `
 
 export const deleteAssetStatement = statement(
   'asset_delete',
-  { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
+  { parameters: { asset: uuid, ...idempotencyTypes }, columns: { nid: text } },
   `with ${emptyAssetsSql('id = $asset')},
    updated_owner as (
      update users set asset_count = asset_count - 1 from deleted_assets where users.id = deleted_assets.owner_id
    ),
-   ${rememberSql('deleted_assets.nid', 'deleted_assets')}
+   ${idempotencySql('deleted_assets.nid', 'deleted_assets')}
    select nid from deleted_assets`,
 )
 

@@ -17,7 +17,7 @@ import { storeAndPin } from './pinned-files.ts'
 import { commitParameters, commitParams, commitSql, problemsIn, readOpenFunds } from './update-asset.ts'
 import type { IncomingFile } from './uploads.ts'
 
-const { idempotencyParams, isKnownKey, once, remembered, rememberSql } = idempotent
+const { idempotencyParams, isKnownKey, once, idempotencyTypes, idempotencySql } = idempotent
 const { insufficientFunds, maxCost, quoteOf, readCommitCost, readFunds, validateCharge } = quotes
 
 /** Maximum size of a registered file, in bytes. */
@@ -193,7 +193,7 @@ export const insertAsset = statement(
   'asset_insert',
   {
     parameters: {
-      ...{ ...commitParameters, ...charged, ...metadata.registrationParameters, ...remembered },
+      ...{ ...commitParameters, ...charged, ...metadata.registrationParameters, ...idempotencyTypes },
       ...{ nid: text, fileName: text, mimeType: text, fileSize: bigint, sha256: text, uploadedAt: timestamp },
     },
     columns: { nid: text, jobs: bigint },
@@ -216,6 +216,6 @@ export const insertAsset = statement(
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from inserted_asset
    ),
    ${enqueueSql('enqueued_jobs', fileJob('thumbnail', newFile), fileJob('manifest', newFile))},
-   ${rememberSql('$nid', 'inserted_asset')}
+   ${idempotencySql('$nid', 'inserted_asset')}
    select nid, (select count(*) from enqueued_jobs) as jobs from inserted_asset`,
 )

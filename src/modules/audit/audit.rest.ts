@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { get } from '../../http/rest/define-route.ts'
-import { moment, objectOf, sameFields, snakeCased } from '../../http/rest/fields.ts'
+import { objectOf, sameFields, snakeCased, time } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 
 const auditEntryRecord = objectOf('AuditEntry', 'A recorded action of an account or of an administrator.', {
   ...sameFields('AuditEntry', { id: z.string(), action: z.string(), subject: z.string().nullable() }),
-  ...sameFields('AuditEntry', { address: z.string().nullable(), reason: z.string().nullable(), created_at: moment }),
+  ...sameFields('AuditEntry', { address: z.string().nullable(), reason: z.string().nullable(), created_at: time }),
 })
 
 const list = defineList({

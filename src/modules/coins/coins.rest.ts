@@ -4,13 +4,13 @@ import {
   amount,
   givenAmount,
   lowerCase,
-  moment,
   neededText,
   objectOf,
   presentPassword,
   same,
   sameFields,
   snakeCased,
+  time,
   withdrawalParam,
 } from '../../http/rest/fields.ts'
 import type { DepositStatus, WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
@@ -24,7 +24,7 @@ const withdrawalRecord = objectOf('Withdrawal', 'A payment of coins from a walle
   status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
   ...sameFields('Withdrawal', { amount, fee: amount, total: amount, to: z.string() }),
   ...sameFields('Withdrawal', { transaction_hash: z.string().nullable(), failure: z.string().nullable() }),
-  ...sameFields('Withdrawal', { created_at: moment, due_at: moment, settled_at: moment.nullable() }),
+  ...sameFields('Withdrawal', { created_at: time, due_at: time, settled_at: time.nullable() }),
 })
 
 export const WithdrawalRecord = graphql(/* GraphQL */ `
@@ -88,8 +88,8 @@ const statuses = ['pending', 'credited', 'frozen'] as const
 const depositRecord = objectOf('Deposit', 'A payment to the address of a wallet on the chain.', {
   ...sameFields('Deposit', { id: z.string(), kind: z.enum(['coin', 'token']), status: z.enum(statuses), amount }),
   ...sameFields('Deposit', { transaction_hash: z.string(), block_number: z.int().nullable() }),
-  ...sameFields('Deposit', { confirmations: z.int().nullable(), shortfall: amount, created_at: moment }),
-  ...sameFields('Deposit', { credited_at: moment.nullable(), frozen_at: moment.nullable() }),
+  ...sameFields('Deposit', { confirmations: z.int().nullable(), shortfall: amount, created_at: time }),
+  ...sameFields('Deposit', { credited_at: time.nullable(), frozen_at: time.nullable() }),
 })
 
 function statusFrom({ query }: RestRequest): DepositStatus | undefined {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { corsHeaders } from '../../http/http-server.ts'
 import type { DirectDescription, DirectRequest } from '../../http/rest/define-route.ts'
-import { anyObject, defineRecord, moment, same } from '../../http/rest/fields.ts'
+import { anyObject, defineRecord, same, time } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList, LARGE_RECORDS } from '../../http/rest/lists.ts'
 import { assertMay } from '../../shared/policy.ts'
@@ -27,7 +27,7 @@ const eventRecord = defineRecord<EventSource>()(
     id: [same('Event.id', z.string()), ({ id }) => id],
     sequence: [same('Event.sequence', z.number().int()), ({ sequence }) => sequence],
     type: [same('Event.type', z.string()), ({ type }) => type],
-    created_at: [same('Event.createdAt', moment), ({ createdAt }) => createdAt],
+    created_at: [same('Event.createdAt', time), ({ createdAt }) => createdAt],
     order_id: [same('Event.orderId', nullableId), ({ orderId }) => orderId],
     commit_id: [same('Event.commitId', nullableId), ({ commitId }) => commitId],
     delivery_id: [same('Event.deliveryId', nullableId), ({ deliveryId }) => deliveryId],

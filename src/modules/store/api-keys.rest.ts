@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand, defineRoute, del, get, post } from '../../http/rest/define-route.ts'
-import { apiKeyParam, moment, neededText, objectOf, same, sameFields, snakeCased } from '../../http/rest/fields.ts'
+import { apiKeyParam, neededText, objectOf, same, sameFields, snakeCased, time } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 
@@ -11,8 +11,8 @@ export const ApiKeyRecord = graphql(/* GraphQL */ `
 `)
 
 const apiKeyRecord = objectOf('ApiKey', 'An API key of a trusted service, without the secret.', {
-  ...sameFields('ApiKey', { id: z.string(), name: z.string(), prefix: z.string(), created_at: moment }),
-  ...sameFields('ApiKey', { revoked_at: moment.nullable() }),
+  ...sameFields('ApiKey', { id: z.string(), name: z.string(), prefix: z.string(), created_at: time }),
+  ...sameFields('ApiKey', { revoked_at: time.nullable() }),
 })
 
 const newApiKeyRecord = apiKeyRecord

@@ -7,9 +7,9 @@ import { notFound } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
   idempotencyParams,
+  idempotencySql,
+  idempotencyTypes,
   once,
-  remembered,
-  rememberSql,
   resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
@@ -28,7 +28,7 @@ const PREFIX_BYTES = 4
 const SECRET_BYTES = 24
 
 /** Parameters of statements that change a key. `subject`: the public ID of the key, for the audit log. */
-const keyParameters = { key: uuid, subject: text, ...remembered, ...audited }
+const keyParameters = { key: uuid, subject: text, ...idempotencyTypes, ...audited }
 
 const insertApiKey = statement(
   'api_key_insert',
@@ -37,7 +37,7 @@ const insertApiKey = statement(
      insert into api_keys (id, name, prefix, hash) values ($key, $name, $prefix, $hash) returning id
    ),
    ${auditSql({ from: 'inserted_api_key', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
-   ${rememberSql('inserted_api_key.id::text', 'inserted_api_key')}
+   ${idempotencySql('inserted_api_key.id::text', 'inserted_api_key')}
    select id from inserted_api_key`,
 )
 
@@ -49,7 +49,7 @@ const revokeStatement = statement(
      update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $key returning id
    ),
    ${auditSql({ from: 'revoked_api_key', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
-   ${rememberSql('revoked_api_key.id::text', 'revoked_api_key')}
+   ${idempotencySql('revoked_api_key.id::text', 'revoked_api_key')}
    select id from revoked_api_key`,
 )
 

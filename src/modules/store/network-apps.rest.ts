@@ -5,13 +5,13 @@ import {
   givenAmount,
   givenText,
   lowerCase,
-  moment,
   neededText,
   networkAppParam,
   objectOf,
   same,
   sameFields,
   snakeCased,
+  time,
   url,
 } from '../../http/rest/fields.ts'
 import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
@@ -33,8 +33,8 @@ export const priceMode = z.enum(['fixed'])
 const networkAppRecord = objectOf('NetworkApp', 'A paid action with a price and, optionally, a webhook.', {
   ...sameFields('NetworkApp', { id: z.string(), name: z.string(), price_mode: priceMode, price: amount }),
   ...sameFields('NetworkApp', { webhook_url: url.nullable(), is_active: z.boolean() }),
-  ...sameFields('NetworkApp', { delivery_failure_policy: deliveryFailurePolicy, created_at: moment }),
-  ...sameFields('NetworkApp', { updated_at: moment }),
+  ...sameFields('NetworkApp', { delivery_failure_policy: deliveryFailurePolicy, created_at: time }),
+  ...sameFields('NetworkApp', { updated_at: time }),
 })
 
 const networkAppWithSecret = networkAppRecord

@@ -21,10 +21,10 @@ import { notFound, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
   idempotencyParams,
+  idempotencySql,
+  idempotencyTypes,
+  insertIdempotencyKey,
   once,
-  remember,
-  remembered,
-  rememberSql,
   resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { fromId, newSecret, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
@@ -194,7 +194,7 @@ export async function countNetworkApps(
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 
 /** Parameters of all statements that change an app. `subject`: the public ID of the app. */
-const change = { app: uuid, subject: text, ...remembered, ...audited }
+const change = { app: uuid, subject: text, ...idempotencyTypes, ...audited }
 
 /**
  * Defines a statement that changes an app and adds an audit entry. `ctes` ends with the CTE `changed_app (id)`, which
@@ -210,7 +210,7 @@ const changeStatement = <Parameters extends Record<string, SqlType<unknown>>>(
     { parameters: { ...change, ...parameters }, columns: { id: uuid } },
     `with ${ctes},
      ${auditSql({ from: 'changed_app', user: '$actor', action, subject: '$subject', address: '$address' })},
-     ${rememberSql(result, 'changed_app')}
+     ${idempotencySql(result, 'changed_app')}
      select id from changed_app`,
   )
 
@@ -362,7 +362,7 @@ export async function updateNetworkApp(
   return once(context, 'updateNetworkApp', { ...input, uuid }, async () => {
     if (Object.values(input).every((value) => value === undefined)) {
       await networkAppReader.get(context, id, { select: { id: true } })
-      return remember(context, uuid)
+      return insertIdempotencyKey(context, uuid)
     }
     const secret = url ? await sealSecret(context, uuid, newWebhookSecret(context, uuid)) : null
     const webhook = { hasUrl: url !== undefined, url: url ?? null, secret }

@@ -8,13 +8,13 @@ import {
   givenAmount,
   givenObject,
   maxCostOf,
-  moment,
   neededText,
   objectOf,
   orderParam,
   same,
   sameFields,
   snakeCased,
+  time,
 } from '../../http/rest/fields.ts'
 import type { OrderRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
@@ -70,8 +70,8 @@ const orderRecord = defineRecord<OrderRecordFragment>()(
     workflow_id: constantField(null),
     // Always present, because only the buyer can read the order.
     owner: [z.string().describe('E-mail address of the buyer.'), ({ buyer }) => buyer.email!],
-    created_at: [same('Order.createdAt', moment), ({ createdAt }) => createdAt],
-    expired_at: [same('Order.expiresAt', moment), ({ expiresAt }) => expiresAt],
+    created_at: [same('Order.createdAt', time), ({ createdAt }) => createdAt],
+    expired_at: [same('Order.expiresAt', time), ({ expiresAt }) => expiresAt],
   },
 )
 const { schema: orderSchema, present: presentOrder } = orderRecord
@@ -206,7 +206,7 @@ export const RefundRecord = graphql(/* GraphQL */ `
 
 const refundRecord = objectOf('Refund', 'A refund of an order.', {
   ...sameFields('Refund', { id: z.string(), order_id: z.string(), num: amount, points: amount, total: amount }),
-  ...sameFields('Refund', { reason: z.string(), transfer_id: z.string(), created_at: moment }),
+  ...sameFields('Refund', { reason: z.string(), transfer_id: z.string(), created_at: time }),
 })
 
 const listRefunds = defineList({

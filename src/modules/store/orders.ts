@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { type Order, OrderStatus, type Prisma } from '../../db/prisma/client.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remember } from '../../shared/idempotency.ts'
+import { type IdempotentContext, idempotencyParams, insertIdempotencyKey, once } from '../../shared/idempotency.ts'
 import { fromId, newUuid, uuidFrom } from '../../shared/ids.ts'
 import { idInput, inspect, jsonObject, parse, trimmedText } from '../../shared/input.ts'
 import { createReader, type Search, searched } from '../../shared/lists.ts'
@@ -222,7 +222,7 @@ export async function confirmOrder(
     }
     const state = await readOrderState(context, actor, order)
     if (!isPaid(state.status)) throw paymentProblems(state, input.maxCost)[0] ?? walletBusy()
-    return remember(context, order)
+    return insertIdempotencyKey(context, order)
   })
   return paid ?? orderReader.getByUuid(context, order)
 }
@@ -263,7 +263,7 @@ export async function cancelOrder(
     if (isExpired(state)) throw orderExpired()
     if (state.status !== 'CANCELLED')
       throw new DomainError('UNABLE_TO_CANCEL_ORDER', 'A paid order cannot be cancelled.')
-    return remember(context, order)
+    return insertIdempotencyKey(context, order)
   })
   return cancelled ?? orderReader.getByUuid(context, order)
 }

@@ -3,7 +3,13 @@ import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { numeric, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { notFound } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  idempotencySql,
+  idempotencyTypes,
+  once,
+} from '../../shared/idempotency.ts'
 import { fromId } from '../../shared/ids.ts'
 import { parse, positiveAmount, requiredText } from '../../shared/input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
@@ -33,7 +39,7 @@ const findStatement = statement(
 
 const insertGrant = statement(
   'grant_insert',
-  { parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...remembered }, columns: { id: uuid } },
+  { parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...idempotencyTypes }, columns: { id: uuid } },
   `with credited_wallet as (
      update wallets w set points = w.points + $amount, event_sequence = w.event_sequence + 1
      where w.user_id = $user and w.closed_at is null
@@ -56,7 +62,7 @@ const insertGrant = statement(
      subject: `type_id('grant', transfer_id)`,
      address: '$address',
    })},
-   ${rememberSql('transfer_id::text', 'credited_wallet')}
+   ${idempotencySql('transfer_id::text', 'credited_wallet')}
    select transfer_id as id from credited_wallet`,
 )
 

@@ -5,12 +5,12 @@ import {
   amount,
   givenAmount,
   lowerCase,
-  moment,
   neededText,
   objectOf,
   same,
   sameFields,
   snakeCased,
+  time,
 } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
@@ -67,7 +67,7 @@ const transferRecord = objectOf(
     ...sameFields('Transfer', { subject_id: z.string().nullable(), num: amount, points: amount }),
     balance_num: amount.describe('Balance in currency units after the transfer.'),
     balance_points: amount.describe('Balance in points after the transfer.'),
-    created_at: same('Transfer.createdAt', moment),
+    created_at: same('Transfer.createdAt', time),
   },
 )
 
@@ -99,7 +99,7 @@ export const transferRoutes = [listTransfers]
 const grantRecord = objectOf('PointGrant', 'Points that an administrator gave to a user.', {
   id: same('PointGrant.id', z.string()),
   user_id: z.string().describe('ID of the user who received the points.'),
-  ...sameFields('PointGrant', { amount: amount, reason: z.string(), created_at: moment }),
+  ...sameFields('PointGrant', { amount: amount, reason: z.string(), created_at: time }),
 })
 
 const grantPoints = defineRoute({

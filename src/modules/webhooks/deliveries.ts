@@ -5,7 +5,13 @@ import type { Event, Order, Prisma, WebhookDelivery } from '../../db/prisma/clie
 import { statement, text, uuid } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  idempotencySql,
+  idempotencyTypes,
+  once,
+} from '../../shared/idempotency.ts'
 import { fromId, toId, uuidFrom } from '../../shared/ids.ts'
 import { idInput, parse } from '../../shared/input.ts'
 import { countLimit, searched } from '../../shared/lists.ts'
@@ -143,7 +149,7 @@ export async function replayDelivery(context: IdempotentContext, { id }: { id: s
  */
 const insertTestEvent = statement(
   'webhook_test',
-  { parameters: { app: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid, owner_id: uuid } },
+  { parameters: { app: uuid, subject: text, ...idempotencyTypes, ...audited }, columns: { id: uuid, owner_id: uuid } },
   `with called_app as materialized (
      select id, owner_id from network_apps where id = $app and webhook_url is not null and webhook_disabled_at is null
    ),
@@ -158,7 +164,7 @@ const insertTestEvent = statement(
    ),
    ${enqueueSql('enqueued_jobs', deliveryJobs('inserted_delivery'))},
    ${auditSql({ from: 'inserted_delivery', user: '$actor', action: 'network-app.webhook-tested', subject: '$subject', address: '$address' })},
-   ${rememberSql('id::text', 'inserted_delivery')}
+   ${idempotencySql('id::text', 'inserted_delivery')}
    select inserted_delivery.id, called_app.owner_id
    from inserted_delivery, called_app, (select count(*) from enqueued_jobs) as jobs`,
 )

@@ -4,12 +4,12 @@ import {
   anyObject,
   deliveryParam,
   lowerCase,
-  moment,
   networkAppParam,
   objectOf,
   same,
   sameFields,
   snakeCased,
+  time,
 } from '../../http/rest/fields.ts'
 import type {
   DeliveryStatus,
@@ -35,7 +35,7 @@ export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
 const deliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
 
 const attemptRecord = objectOf('WebhookAttempt', 'One attempt to call a webhook, with its result.', {
-  ...sameFields('WebhookAttempt', { number: z.number().int(), started_at: moment }),
+  ...sameFields('WebhookAttempt', { number: z.number().int(), started_at: time }),
   duration_ms: same('WebhookAttempt.duration', z.number().int()),
   ...sameFields('WebhookAttempt', { status_code: z.number().int().nullable(), failure: z.string().nullable() }),
   ...sameFields('WebhookAttempt', { response: z.string() }),
@@ -45,8 +45,8 @@ const deliveryRecord = objectOf('WebhookDelivery', 'The delivery of one event to
   ...sameFields('WebhookDelivery', { id: z.string(), event_id: z.string(), event_type: z.string() }),
   ...sameFields('WebhookDelivery', { order_id: z.string().nullable(), network_app_id: z.string() }),
   ...sameFields('WebhookDelivery', { status: deliveryStatus, attempt_count: z.number().int() }),
-  ...sameFields('WebhookDelivery', { next_attempt_at: moment.nullable(), created_at: moment }),
-  ...sameFields('WebhookDelivery', { settled_at: moment.nullable(), attempts: z.array(attemptRecord) }),
+  ...sameFields('WebhookDelivery', { next_attempt_at: time.nullable(), created_at: time }),
+  ...sameFields('WebhookDelivery', { settled_at: time.nullable(), attempts: z.array(attemptRecord) }),
 })
 
 const presentDelivery = ({ status, attempts, ...delivery }: WebhookDeliveryRecordFragment) => ({
