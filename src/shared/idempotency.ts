@@ -81,10 +81,10 @@ export const sentBySql = (user: string) => `(
     and substring(scope from 1 for ${SENDER_BYTES}) = '\\x${noSender.toString('hex')}'::bytea)
 )`
 
-export const idempotencyTypes = { scope: orNull(bytes), payloadHash: orNull(bytes) }
+export const onceTypes = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 
 /** CTE that stores the key. `result`: SQL of the result's ID. `from`: CTE with a row if the write had an effect. */
-export const idempotencySql = (result: string, from: string, given = (name: string) => `$${name}`) => `
+export const onceSql = (result: string, from: string, given = (name: string) => `$${name}`) => `
   inserted_idempotency_key as (
     insert into idempotency_keys (scope, payload_hash, result)
     select ${given('scope')}, ${given('payloadHash')}, ${result} from ${from} where ${given('scope')} is not null)`
@@ -169,7 +169,7 @@ export async function once(
 }
 
 /** Null if the caller sent no idempotency key. */
-export const idempotencyParams = ({ idempotency: { fingerprint } }: Pick<IdempotentContext, 'idempotency'>) => ({
+export const onceParams = ({ idempotency: { fingerprint } }: Pick<IdempotentContext, 'idempotency'>) => ({
   scope: fingerprint?.scope ?? null,
   payloadHash: fingerprint?.payloadHash ?? null,
 })

@@ -3,13 +3,7 @@ import type { Use } from '../../context.ts'
 import { arrayOf, statement, text, uuid } from '../../db/sql.ts'
 import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import { notFound } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  idempotencyParams,
-  idempotencySql,
-  idempotencyTypes,
-  once,
-} from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams, onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
 import { assertMayOnAsset } from '../../shared/policy.ts'
 import { eraseMetadataSql } from './metadata.ts'
@@ -48,12 +42,12 @@ export const emptyAssetsSql = (condition: string) => `
 
 export const deleteAssetStatement = statement(
   'asset_delete',
-  { parameters: { asset: uuid, ...idempotencyTypes }, columns: { nid: text } },
+  { parameters: { asset: uuid, ...onceTypes }, columns: { nid: text } },
   `with ${emptyAssetsSql('id = $asset')},
    updated_owner as (
      update users set asset_count = asset_count - 1 from deleted_assets where users.id = deleted_assets.owner_id
    ),
-   ${idempotencySql('deleted_assets.nid', 'deleted_assets')}
+   ${onceSql('deleted_assets.nid', 'deleted_assets')}
    select nid from deleted_assets`,
 )
 
@@ -64,7 +58,7 @@ export async function deleteAsset(context: IdempotentContext & Use<'notification
   return once(context, 'deleteAsset', { nid }, async () => {
     const asset = await findAssetToUpdate(context, nid)
     assertMayOnAsset(actor, 'asset:delete', asset)
-    const [deleted] = await database.query(deleteAssetStatement, { asset: asset.id, ...idempotencyParams(context) })
+    const [deleted] = await database.query(deleteAssetStatement, { asset: asset.id, ...onceParams(context) })
     if (!deleted) throw notFound('Asset')
     notifications.notify(asset.ownerId)
     return deleted.nid

@@ -17,7 +17,7 @@ import { storeAndPin } from './pinned-files.ts'
 import { commitParameters, commitParams, commitSql, problemsIn, readOpenFunds } from './update-asset.ts'
 import type { IncomingFile } from './uploads.ts'
 
-const { idempotencyParams, isKnownKey, once, idempotencyTypes, idempotencySql } = idempotent
+const { onceParams, isKnownKey, once, onceTypes, onceSql } = idempotent
 const { insufficientFunds, maxCost, quoteOf, readCommitCost, readFunds, validateCharge } = quotes
 
 /** Maximum size of a registered file, in bytes. */
@@ -151,7 +151,7 @@ async function insert(
       ...commitParams(contentStore, actor.id, { message: commitMessage, changes, tree }),
       ...{ fee: cost.price, gas: cost.gas },
       ...{ nid: cid, fileName, mimeType, fileSize: String(size), sha256 },
-      ...{ meta, uploadedAt, ...metadata.metadataParams(values), ...idempotencyParams(context) },
+      ...{ meta, uploadedAt, ...metadata.metadataParams(values), ...onceParams(context) },
     })
     .catch((failure: unknown) => {
       throw violatedConstraint(failure) === 'assets_nid_key' ? duplicate(cid) : failure
@@ -193,7 +193,7 @@ export const insertAsset = statement(
   'asset_insert',
   {
     parameters: {
-      ...{ ...commitParameters, ...charged, ...metadata.registrationParameters, ...idempotencyTypes },
+      ...{ ...commitParameters, ...charged, ...metadata.registrationParameters, ...onceTypes },
       ...{ nid: text, fileName: text, mimeType: text, fileSize: bigint, sha256: text, uploadedAt: timestamp },
     },
     columns: { nid: text, jobs: bigint },
@@ -216,6 +216,6 @@ export const insertAsset = statement(
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from inserted_asset
    ),
    ${enqueueSql('enqueued_jobs', fileJob('thumbnail', newFile), fileJob('manifest', newFile))},
-   ${idempotencySql('$nid', 'inserted_asset')}
+   ${onceSql('$nid', 'inserted_asset')}
    select nid, (select count(*) from enqueued_jobs) as jobs from inserted_asset`,
 )

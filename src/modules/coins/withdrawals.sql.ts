@@ -1,6 +1,6 @@
 /** Statements of withdrawals. The amount is in the ledger account WITHDRAWALS until it arrives or is refunded. */
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
-import { idempotencySql, idempotencyTypes } from '../../shared/idempotency.ts'
+import { onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { accountMailSql } from '../accounts/mailed-links.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
@@ -41,7 +41,7 @@ export const insertWithdrawal = statement(
   {
     parameters: {
       ...{ user: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int, holdSeconds: int, sequence: int },
-      ...{ verifiedHash: text, address: orNull(text), ...idempotencyTypes },
+      ...{ verifiedHash: text, address: orNull(text), ...onceTypes },
     },
     columns: { id: orNull(uuid) },
   },
@@ -80,7 +80,7 @@ export const insertWithdrawal = statement(
      ...{ from: 'inserted_withdrawal', template: 'withdrawal-requested' },
      facts: { userId: 'inserted_withdrawal.wallet_id', withdrawalId: 'inserted_withdrawal.id' },
    })},
-   ${idempotencySql('inserted_withdrawal.id::text', 'inserted_withdrawal')}
+   ${onceSql('inserted_withdrawal.id::text', 'inserted_withdrawal')}
    select (select id from inserted_withdrawal) as id from verified_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
@@ -108,7 +108,7 @@ const endedColumnsSql = 'x.id, x.wallet_id as user_id, x.amount, x.amount + x.fe
 /** Cancels and refunds a waiting withdrawal of a user. Returns no row if it is signed or may have been paid. */
 export const cancelWithdrawal = statement(
   'withdrawal_cancel',
-  { parameters: { user: uuid, withdrawal: uuid, address: orNull(text), ...idempotencyTypes }, columns: { id: uuid } },
+  { parameters: { user: uuid, withdrawal: uuid, address: orNull(text), ...onceTypes }, columns: { id: uuid } },
   `with ended_withdrawals as (
      update withdrawals x set status = 'CANCELLED', settled_at = now()
      where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING' and ${isTreasuryCertainSql}
@@ -119,7 +119,7 @@ export const cancelWithdrawal = statement(
      ...{ from: 'reported_withdrawals', user: '$user', action: 'withdrawal.cancelled', address: '$address' },
      subject: `type_id('withdrawal', reported_withdrawals.id)`,
    })},
-   ${idempotencySql('reported_withdrawals.id::text', 'reported_withdrawals')}
+   ${onceSql('reported_withdrawals.id::text', 'reported_withdrawals')}
    select reported_withdrawals.id from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 

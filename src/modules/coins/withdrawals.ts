@@ -4,7 +4,7 @@ import type { QuotedTransfer } from '../../chain/chain-types.ts'
 import type { Context, Use } from '../../context.ts'
 import type { Prisma, Withdrawal } from '../../db/prisma/client.ts'
 import { DomainError, notFound, unavailable, validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once } from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams } from '../../shared/idempotency.ts'
 import { uuidFrom } from '../../shared/ids.ts'
 import { inspect, parse, positiveAmount, text } from '../../shared/input.ts'
 import { type Search, searched } from '../../shared/lists.ts'
@@ -64,7 +64,7 @@ export async function cancelWithdrawal(
   const uuid = uuidFrom(id, 'withdrawal', 'Withdrawal')
   await once(context, 'cancelWithdrawal', { withdrawalId: id }, async () => {
     await getWithdrawal(context, uuid)
-    const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...idempotencyParams(context) }
+    const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...onceParams(context) }
     const [cancelled] = await database.query(cancelWithdrawalSql, parameters)
     const { status } = cancelled ? { status: 'CANCELLED' } : await getWithdrawal(context, uuid)
     // The database was restored from a backup, and the withdrawal may have been paid since.
@@ -197,7 +197,7 @@ async function storeWithdrawal(
     const [inserted] = await context.database.query(insertWithdrawal, {
       ...{ user: actor.id, recipient, amount, fee, gasLimit, sequence: wallet.sequence, verifiedHash },
       ...{ holdSeconds: context.config.withdrawals.withdrawalHoldSeconds, address: actor.address },
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     if (!inserted) throw wrongPassword()
     if (inserted.id !== null) return inserted.id

@@ -6,10 +6,10 @@ import { bytes, statement, text, uuid } from '../../db/sql.ts'
 import { notFound } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
-  idempotencyParams,
-  idempotencySql,
-  idempotencyTypes,
   once,
+  onceParams,
+  onceSql,
+  onceTypes,
   resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
@@ -28,7 +28,7 @@ const PREFIX_BYTES = 4
 const SECRET_BYTES = 24
 
 /** Parameters of statements that change a key. `subject`: the public ID of the key, for the audit log. */
-const keyParameters = { key: uuid, subject: text, ...idempotencyTypes, ...audited }
+const keyParameters = { key: uuid, subject: text, ...onceTypes, ...audited }
 
 const insertApiKey = statement(
   'api_key_insert',
@@ -37,7 +37,7 @@ const insertApiKey = statement(
      insert into api_keys (id, name, prefix, hash) values ($key, $name, $prefix, $hash) returning id
    ),
    ${auditSql({ from: 'inserted_api_key', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
-   ${idempotencySql('inserted_api_key.id::text', 'inserted_api_key')}
+   ${onceSql('inserted_api_key.id::text', 'inserted_api_key')}
    select id from inserted_api_key`,
 )
 
@@ -49,7 +49,7 @@ const revokeStatement = statement(
      update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $key returning id
    ),
    ${auditSql({ from: 'revoked_api_key', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
-   ${idempotencySql('revoked_api_key.id::text', 'revoked_api_key')}
+   ${onceSql('revoked_api_key.id::text', 'revoked_api_key')}
    select id from revoked_api_key`,
 )
 
@@ -87,7 +87,7 @@ export async function issueApiKey(
     const [prefix] = created.split('.')
     const [inserted] = await database.query(insertApiKey, {
       ...{ key: uuid, name: input.name, prefix: prefix!, hash: sha256(created), subject: toId('key', uuid) },
-      ...idempotencyParams(context),
+      ...onceParams(context),
       ...auditorOf(actor),
     })
     key = created
@@ -102,7 +102,7 @@ export async function revokeApiKey(context: IdempotentContext, { id }: { id: str
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'key', 'API key')
   return once(context, 'revokeApiKey', { uuid }, async () => {
-    const params = { key: uuid, subject: toId('key', uuid), ...idempotencyParams(context), ...auditorOf(actor) }
+    const params = { key: uuid, subject: toId('key', uuid), ...onceParams(context), ...auditorOf(actor) }
     const [revoked] = await database.query(revokeStatement, params)
     if (!revoked) throw notFound('API key')
     return revoked.id

@@ -20,11 +20,11 @@ import {
 import { notFound, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
-  idempotencyParams,
-  idempotencySql,
-  idempotencyTypes,
   insertIdempotencyKey,
   once,
+  onceParams,
+  onceSql,
+  onceTypes,
   resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { fromId, newSecret, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
@@ -194,7 +194,7 @@ export async function countNetworkApps(
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 
 /** Parameters of all statements that change an app. `subject`: the public ID of the app. */
-const change = { app: uuid, subject: text, ...idempotencyTypes, ...audited }
+const change = { app: uuid, subject: text, ...onceTypes, ...audited }
 
 /**
  * Defines a statement that changes an app and adds an audit entry. `ctes` ends with the CTE `changed_app (id)`, which
@@ -210,7 +210,7 @@ const changeStatement = <Parameters extends Record<string, SqlType<unknown>>>(
     { parameters: { ...change, ...parameters }, columns: { id: uuid } },
     `with ${ctes},
      ${auditSql({ from: 'changed_app', user: '$actor', action, subject: '$subject', address: '$address' })},
-     ${idempotencySql(result, 'changed_app')}
+     ${onceSql(result, 'changed_app')}
      select id from changed_app`,
   )
 
@@ -282,7 +282,7 @@ const deactivateApp = changeStatement('network_app_deactivate', {}, [
 
 const changeParams = (context: IdempotentContext, uuid: string) => ({
   ...{ app: uuid, subject: toId('app', uuid) },
-  ...idempotencyParams(context),
+  ...onceParams(context),
   ...auditorOf(context.actor),
 })
 

@@ -17,7 +17,7 @@ import {
 } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
 import { keptFromSql } from '../../jobs/retention.ts'
-import { idempotencySql, idempotencyTypes } from '../../shared/idempotency.ts'
+import { onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { snakeCase } from '../../shared/text.ts'
 import { eventSql } from '../events/events.sql.ts'
 import {
@@ -113,7 +113,7 @@ export const insertOrder = joinedStatement(
       window: int,
       maxCost: orNull(numeric),
       maxOpen: int,
-      ...idempotencyTypes,
+      ...onceTypes,
     },
     columns: orderRow,
   },
@@ -145,7 +145,7 @@ export const insertOrder = joinedStatement(
      type: 'order.created',
      order: '"order"',
    })},
-   ${idempotencySql('"order"::text', 'updated_wallet', givenSql('updated_wallet'))}
+   ${onceSql('"order"::text', 'updated_wallet', givenSql('updated_wallet'))}
    select ${place} ${orderSql('created_order')}
    from created_order join updated_wallet on updated_wallet.order = created_order.id`,
 )
@@ -205,7 +205,7 @@ export const payOrder = joinedStatement(
   'order_pay',
   {
     apart: ['order', 'buyer'],
-    parameters: { order: uuid, buyer: uuid, platformShare: numeric, maxCost: orNull(numeric), ...idempotencyTypes },
+    parameters: { order: uuid, buyer: uuid, platformShare: numeric, maxCost: orNull(numeric), ...onceTypes },
     columns: { ...orderRow, ownerId: uuid },
   },
   ({ item, skipsLocked, place }) => `with ${item},
@@ -294,7 +294,7 @@ export const payOrder = joinedStatement(
        trace: 'split.trace',
      },
    )},
-   ${idempotencySql('split.order::text', 'split', givenSql('split'))}
+   ${onceSql('split.order::text', 'split', givenSql('split'))}
    select ${place} ${orderSql('paid_order')}, split.owner_id as "ownerId"
    from paid_order join split on split.order = paid_order.id, (select count(*) from enqueued_jobs) as jobs`,
 )
@@ -302,7 +302,7 @@ export const payOrder = joinedStatement(
 /** Cancels an open order. */
 export const cancelOrder = statement(
   'order_cancel',
-  { parameters: { order: uuid, buyer: uuid, ...idempotencyTypes }, columns: orderRow },
+  { parameters: { order: uuid, buyer: uuid, ...onceTypes }, columns: orderRow },
   `with locked_order as materialized (
      select id, status, expires_at from orders where id = $order and buyer_id = $buyer for update
    ),
@@ -325,7 +325,7 @@ export const cancelOrder = statement(
      type: 'order.cancelled',
      order: 'cancelled_order.id',
    })},
-   ${idempotencySql('$order::text', 'cancelled_order')}
+   ${onceSql('$order::text', 'cancelled_order')}
    select ${orderSql('cancelled_order')} from cancelled_order`,
 )
 

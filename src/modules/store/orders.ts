@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { type Order, OrderStatus, type Prisma } from '../../db/prisma/client.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, insertIdempotencyKey, once } from '../../shared/idempotency.ts'
+import { type IdempotentContext, insertIdempotencyKey, once, onceParams } from '../../shared/idempotency.ts'
 import { fromId, newUuid, uuidFrom } from '../../shared/ids.ts'
 import { idInput, inspect, jsonObject, parse, trimmedText } from '../../shared/input.ts'
 import { createReader, type Search, searched } from '../../shared/lists.ts'
@@ -140,7 +140,7 @@ export async function createOrder(
     const [inserted] = await database.query(insertOrder, {
       ...{ order, buyer: actor.id, ...app, actionArgs: encrypted, maxCost: input.maxCost ?? null },
       ...{ window: config.store.orderWindowSeconds, maxOpen: config.limits['open-orders'] },
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     if (inserted) {
       created = { ...inserted, actionArgs: encrypted as Order['actionArgs'] }
@@ -214,7 +214,7 @@ export async function confirmOrder(
     ;[paid] = await database.query(payOrder, {
       ...{ order, buyer: actor.id, maxCost: input.maxCost ?? null },
       ...{ platformShare: context.config.store.platformShare },
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     if (paid) {
       for (const user of new Set([actor.id, paid.ownerId])) context.notifications.notify(user)
@@ -254,7 +254,7 @@ export async function cancelOrder(
   const order = uuidFrom(id, 'order', 'Order')
   let cancelled: Order | undefined
   await once(context, 'cancelOrder', { id }, async () => {
-    ;[cancelled] = await database.query(cancelOrderStatement, { order, buyer: actor.id, ...idempotencyParams(context) })
+    ;[cancelled] = await database.query(cancelOrderStatement, { order, buyer: actor.id, ...onceParams(context) })
     if (cancelled) {
       context.notifications.notify(actor.id)
       return order

@@ -1,7 +1,7 @@
 /** SQL of order refunds: the shared CTEs, and the statement for refunds by administrators. */
 import { arrayOf, boolean, numeric, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
-import { idempotencySql, idempotencyTypes } from '../../shared/idempotency.ts'
+import { onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { type EventParts, eventSql } from '../events/events.sql.ts'
 import { newTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
@@ -130,7 +130,7 @@ export const refundStatement = statement(
       amount: orNull(numeric),
       reason: text,
       ...audited,
-      ...idempotencyTypes,
+      ...onceTypes,
     },
     columns: { feeds: arrayOf(uuid) },
   },
@@ -188,6 +188,6 @@ export const refundStatement = statement(
      data: { template: `'administrator-refund'`, orderId: 'id', refundId: '$refund' },
    })},
    ${auditSql({ from: 'refund', user: '$actor', action: 'order.refunded', subject: '$subject', address: '$address' })},
-   ${idempotencySql('$refund::text', 'inserted_refunds')}
+   ${onceSql('$refund::text', 'inserted_refunds')}
    select array(select owner_id from new_events) as feeds from inserted_refunds, (select count(*) from enqueued_jobs) as jobs`,
 )

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Prisma, Refund } from '../../db/prisma/client.ts'
 import { DomainError, notFound, validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once } from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams } from '../../shared/idempotency.ts'
 import { newUuid, uuidFrom } from '../../shared/ids.ts'
 import { inspect, parse, requiredText } from '../../shared/input.ts'
 import { createReader, type Search, searched } from '../../shared/lists.ts'
@@ -112,7 +112,7 @@ export async function refundOrder(
     const [inserted] = await database.query(refundStatement, {
       ...{ refund, order: uuid, subject: orderId, amount: amount ?? null, reason },
       ...auditorOf(actor),
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     if (!inserted) throw errorOf(await readRefundable(context, orderId), amount) ?? orderBusy()
     for (const user of inserted.feeds) context.notifications.notify(user)

@@ -3,13 +3,7 @@ import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { numeric, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { notFound } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  idempotencyParams,
-  idempotencySql,
-  idempotencyTypes,
-  once,
-} from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams, onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { fromId } from '../../shared/ids.ts'
 import { parse, positiveAmount, requiredText } from '../../shared/input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
@@ -39,7 +33,7 @@ const findStatement = statement(
 
 const insertGrant = statement(
   'grant_insert',
-  { parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...idempotencyTypes }, columns: { id: uuid } },
+  { parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...onceTypes }, columns: { id: uuid } },
   `with credited_wallet as (
      update wallets w set points = w.points + $amount, event_sequence = w.event_sequence + 1
      where w.user_id = $user and w.closed_at is null
@@ -62,7 +56,7 @@ const insertGrant = statement(
      subject: `type_id('grant', transfer_id)`,
      address: '$address',
    })},
-   ${idempotencySql('transfer_id::text', 'credited_wallet')}
+   ${onceSql('transfer_id::text', 'credited_wallet')}
    select transfer_id as id from credited_wallet`,
 )
 
@@ -90,7 +84,7 @@ export async function grantPoints(
     const [inserted] = await database.query(insertGrant, {
       ...{ user: user.id, amount: input.amount, reason: input.reason },
       ...auditorOf(actor),
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     // The account was deleted after the user was looked up.
     if (!inserted) throw notFound('User')

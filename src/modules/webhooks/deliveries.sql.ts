@@ -15,7 +15,7 @@ import {
   uuid,
 } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
-import { idempotencySql, idempotencyTypes } from '../../shared/idempotency.ts'
+import { onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { newEventsSql, refundSql } from '../store/refunds.sql.ts'
 import { deliveryJobs } from './webhook-schedule.ts'
@@ -224,7 +224,7 @@ export const recordGivenUp = statement(
  */
 export const replayDelivery = statement(
   'delivery_replay',
-  { parameters: { delivery: uuid, subject: text, ...idempotencyTypes, ...audited }, columns: { id: uuid } },
+  { parameters: { delivery: uuid, subject: text, ...onceTypes, ...audited }, columns: { id: uuid } },
   `with locked_delivery as materialized (
      select id, order_id, event_id, network_app_id from webhook_deliveries where id = $delivery for update
    ),
@@ -244,6 +244,6 @@ export const replayDelivery = statement(
    ),
    ${enqueueSql('enqueued_jobs', deliveryJobs('reopened_delivery'))},
    ${auditSql({ from: 'reopened_delivery', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
-   ${idempotencySql('$delivery::text', 'reopened_delivery')}
+   ${onceSql('$delivery::text', 'reopened_delivery')}
    select id from reopened_delivery, (select count(*) from enqueued_jobs) as jobs`,
 )

@@ -5,13 +5,7 @@ import type { Event, Order, Prisma, WebhookDelivery } from '../../db/prisma/clie
 import { statement, text, uuid } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  idempotencyParams,
-  idempotencySql,
-  idempotencyTypes,
-  once,
-} from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams, onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { fromId, toId, uuidFrom } from '../../shared/ids.ts'
 import { idInput, parse } from '../../shared/input.ts'
 import { countLimit, searched } from '../../shared/lists.ts'
@@ -136,7 +130,7 @@ export async function replayDelivery(context: IdempotentContext, { id }: { id: s
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'delivery', 'Webhook delivery')
   await once(context, 'replayWebhookDelivery', { uuid }, async () => {
-    const parameters = { delivery: uuid, subject: id, ...idempotencyParams(context), ...auditorOf(actor) }
+    const parameters = { delivery: uuid, subject: id, ...onceParams(context), ...auditorOf(actor) }
     const [due] = await database.query(replayDeliveryStatement, parameters)
     return due ? due.id : rejectReplay(context, uuid)
   })
@@ -149,7 +143,7 @@ export async function replayDelivery(context: IdempotentContext, { id }: { id: s
  */
 const insertTestEvent = statement(
   'webhook_test',
-  { parameters: { app: uuid, subject: text, ...idempotencyTypes, ...audited }, columns: { id: uuid, owner_id: uuid } },
+  { parameters: { app: uuid, subject: text, ...onceTypes, ...audited }, columns: { id: uuid, owner_id: uuid } },
   `with called_app as materialized (
      select id, owner_id from network_apps where id = $app and webhook_url is not null and webhook_disabled_at is null
    ),
@@ -164,7 +158,7 @@ const insertTestEvent = statement(
    ),
    ${enqueueSql('enqueued_jobs', deliveryJobs('inserted_delivery'))},
    ${auditSql({ from: 'inserted_delivery', user: '$actor', action: 'network-app.webhook-tested', subject: '$subject', address: '$address' })},
-   ${idempotencySql('id::text', 'inserted_delivery')}
+   ${onceSql('id::text', 'inserted_delivery')}
    select inserted_delivery.id, called_app.owner_id
    from inserted_delivery, called_app, (select count(*) from enqueued_jobs) as jobs`,
 )
@@ -181,7 +175,7 @@ export async function sendTestEvent(
   assertMay(actor, 'store:administer')
   const app = uuidFrom(networkAppId, 'app', 'Network app')
   const id = await once(context, 'sendTestEvent', { app }, async () => {
-    const parameters = { app, subject: networkAppId, ...idempotencyParams(context), ...auditorOf(actor) }
+    const parameters = { app, subject: networkAppId, ...onceParams(context), ...auditorOf(actor) }
     const [sent] = await database.query(insertTestEvent, parameters)
     if (!sent) {
       const found = await database.read.networkApp.findFirst({ where: { id: app }, select: { id: true } })
