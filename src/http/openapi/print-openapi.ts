@@ -6,8 +6,10 @@ import manifest from '../../../package.json' with { type: 'json' }
 import { loadModules } from '../../app.ts'
 import { hasOpenField } from '../../graphql/builder.ts'
 import { operationOf } from '../../graphql/execute.ts'
+import { MAX_JSON_VALUES } from '../../shared/input.ts'
 import { allowsAnonymous } from '../../shared/policy.ts'
 import { loadApi } from '../create-routes.ts'
+import { statuses } from '../error-status.ts'
 import { type Description, type DirectDescription, type DirectRoute, type Route, tags } from '../rest/define-route.ts'
 import { directRouteTable } from '../rest/direct-routes.ts'
 import {
@@ -21,8 +23,14 @@ import {
   parameters,
   securitySchemes,
 } from './components.ts'
-import { createRefusals, type ErrorExamples, errorsOfDirectRoute, errorsOfRoute, inRest } from './error-responses.ts'
-import { createGuide } from './guide.ts'
+import {
+  createRefusals,
+  type ErrorExamples,
+  errorsOfDirectRoute,
+  errorsOfRoute,
+  inRest,
+  meaningOf,
+} from './error-responses.ts'
 import { describeWebhooks } from './webhooks.ts'
 
 type Json = Record<string, unknown>
@@ -154,6 +162,17 @@ function describeDirect(
   }
 }
 
+/** Returns the introduction of the document: rules that apply to every route. */
+function describeApi(): string {
+  const errors = [...refusals.used]
+    .map((code) => ({ ...statuses[code], meaning: meaningOf(code) }))
+    .sort((one, other) => one.status - other.status || (one.type < other.type ? -1 : 1))
+    .map(({ status, type, meaning }) => `| ${status} | \`${type}\` | ${meaning} |`)
+  const guide = readFileSync(new URL('guide.md', import.meta.url), 'utf8')
+  const rules = guide.replace('{{maxJsonValues}}', MAX_JSON_VALUES.toLocaleString('en'))
+  return [rules, '| status | `error.type` | meaning |', '|---|---|---|', ...errors, ''].join('\n')
+}
+
 const paths: Record<string, Json> = {}
 function put(path: string, method: string, operation: Json) {
   const address = path.replaceAll(/:(\w+)/g, '{$1}')
@@ -173,7 +192,7 @@ const document = {
     title: 'Annal',
     version: manifest.version,
     summary: 'Registers assets, records every change of their metadata on a blockchain, and sells paid actions.',
-    description: createGuide(refusals.used),
+    description: describeApi(),
     license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   },
   servers: [{ url: '/', description: 'The server of this document.' }],
