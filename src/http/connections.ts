@@ -51,10 +51,7 @@ export const slowReaderDefaults = {
 export type SlowReaderOptions = typeof slowReaderDefaults
 const CHECK_INTERVAL_MS = 200
 
-/**
- * Returns the bytes of the current write that the operating system has not accepted. `writableLength` changes only when
- * a write ends. Node's own socket timeout also reads this private property.
- */
+/** Bytes that the system has not accepted. `writableLength` changes only when a write ends. Node's timeout reads this too. */
 const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 
@@ -62,18 +59,18 @@ const MAX_OPEN_REQUESTS = 16
 
 interface Watched {
   /** Open responses of the connection. Only the first response is sent. The others buffer their bytes until it ends. */
-  answers: ServerResponse[]
+  responses: ServerResponse[]
   /** Unsent bytes at the last check, as returned by `queueOf`. */
   queue: number
   /** Time of the last change of `queue`. */
   since: number
 }
 
-function unreadBytes(socket: Socket, { answers }: Watched): number {
+function unreadBytes(socket: Socket, { responses }: Watched): number {
   if (socket.destroyed) return 0
   let unread = socket.writableLength
   // The socket already counts the bytes of the first response.
-  for (const answer of answers) if (!answer.socket) unread += answer.writableLength
+  for (const response of responses) if (!response.socket) unread += response.writableLength
   return unread
 }
 
@@ -113,15 +110,15 @@ export function closeSlowReaders(
   }
 
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { answers: [], queue: 0, since: performance.now() })
+    connections.set(socket, { responses: [], queue: 0, since: performance.now() })
     socket.once('close', () => connections.delete(socket))
   })
   server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
-    const answers = connections.get(socket)?.answers
-    if (!answers) return
-    answers.push(res)
-    res.once('close', () => removeItem(answers, res))
-    if (answers.length > MAX_OPEN_REQUESTS) socket.destroy()
+    const responses = connections.get(socket)?.responses
+    if (!responses) return
+    responses.push(res)
+    res.once('close', () => removeItem(responses, res))
+    if (responses.length > MAX_OPEN_REQUESTS) socket.destroy()
   })
   const timer = setInterval(check, Math.min(CHECK_INTERVAL_MS, patienceWhenFull / 2))
   server.once('close', () => clearInterval(timer))
@@ -129,7 +126,7 @@ export function closeSlowReaders(
   timer.unref()
 
   return {
-    currentAnswer: (socket: object): ServerResponse | undefined => connections.get(socket as Socket)?.answers[0],
+    currentResponse: (socket: object): ServerResponse | undefined => connections.get(socket as Socket)?.responses[0],
   }
 }
 

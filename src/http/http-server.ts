@@ -36,15 +36,12 @@ const requestTimeouts = { request: 300_000, headers: 30_000, checkEvery: 30_000 
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const CLOSE_IDLE_EVERY_MS = 50
 
-/** Maximum number of characters of a path parameter. A CID in base 2 has 289 characters. */
+/** Maximum characters of a path parameter. A CID in base 2 has 289. */
 const MAX_PARAM_LENGTH = 512
 
 export type HttpServer = ReturnType<typeof createHttpServer>
 
-/**
- * Headers of every response. Other origins may load data, because browsers send no credentials automatically. Referer is
- * off, because mailed links contain secrets. `@fastify/helmet` skips responses before routing (security-headers.test.ts).
- */
+/** Mailed links contain secrets, so Referer is off. `@fastify/helmet` skips some responses (security-headers.test.ts). */
 const securityHeaders = (isSecure: boolean) => ({
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -53,21 +50,20 @@ const securityHeaders = (isSecure: boolean) => ({
 })
 
 export interface RequestTelemetry {
-  /** Calls `answer`, records the request when its response ends, and returns the result of `answer`. */
-  serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
-  /** Records the error code of a request that the server rejects before routing. */
+  /** Calls `handle`, records the request when its response ends, and returns the result of `handle`. */
+  serve(req: IncomingMessage, res: ServerResponse, handle: () => unknown): unknown
   refused(res: ServerResponse, code: ErrorCode): void
-  /** Records a request that timed out or could not be parsed. `answer`: its response, if its headers arrived. */
-  rejected(request: { requestId: string; status: number; code: ErrorCode; answer: ServerResponse | undefined }): void
+  /** Records a request that timed out or could not be parsed. `response` is set if its headers arrived. */
+  rejected(request: { requestId: string; status: number; code: ErrorCode; response: ServerResponse | undefined }): void
 }
 
 const noopTelemetry: RequestTelemetry = {
-  serve: (_req, _res, answer) => answer(),
+  serve: (_req, _res, handle) => handle(),
   refused() {},
   rejected() {},
 }
 
-/** Format of a request ID that a caller may choose: a UUID. The ID is logged, and any other text could be a secret. */
+/** A caller may choose a UUID as request ID. It is logged, and any other text could be a secret. */
 const SAFE_REQUEST_ID = /^[\da-f]{8}(-?)([\da-f]{4}\1){3}[\da-f]{12}$/i
 
 const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -79,7 +75,6 @@ interface HttpServerOptions {
   log: Log
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
-  /** Maximum number of open connections of one port. The server closes new connections above it. */
   connections?: number
   telemetry?: RequestTelemetry | undefined
   timeouts?: typeof requestTimeouts
@@ -108,7 +103,7 @@ const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
 const isAddressed = (req: IncomingMessage) =>
   !hasTwoHosts(req) && (isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0'))
 
-/** Scheme and host of a request target in absolute form, which clients of proxies send. */
+/** Clients of proxies send scheme and host in the request target. */
 const ABSOLUTE = /^https?:\/\/[^/?#]+/i
 
 /** Returns path and query of a request target (RFC 9112, section 3.2), or undefined without a path. */
@@ -173,7 +168,7 @@ export function createHttpServer(options: HttpServerOptions) {
     },
     receive,
   )
-  const { currentAnswer } = closeSlowReaders(server, log, slowReaders)
+  const { currentResponse } = closeSlowReaders(server, log, slowReaders)
   const emitRequest: RequestListener = (req, res) => void server.emit('request', req, res)
   // Sends 100 Continue when a handler starts to read the body. A rejected request gets no 100 Continue.
   server.on('checkContinue', (req, res) => {
@@ -185,21 +180,18 @@ export function createHttpServer(options: HttpServerOptions) {
   // RFC 9110 allows a server to ignore an unknown value of the `Expect` header.
   server.on('checkExpectation', emitRequest)
 
-  /**
-   * Sends an error response on a connection whose request could not be read. Responses to previous requests are sent
-   * first. Otherwise, the client would treat the error as the response to one of them.
-   */
-  function answerUnreadable(socket: Duplex, error: DomainError, isHead: boolean) {
-    const current = currentAnswer(socket)
+  /** Sends previous responses first. Otherwise, the client would treat the error as the response to one of them. */
+  function rejectUnreadable(socket: Duplex, error: DomainError, isHead: boolean) {
+    const current = currentResponse(socket)
     if (!socket.writable) return void socket.destroy()
-    if (current?.req.complete) return void current.once('close', () => answerUnreadable(socket, error, isHead))
+    if (current?.req.complete) return void current.once('close', () => rejectUnreadable(socket, error, isHead))
     if (current?.headersSent) return void socket.destroy()
     const { status, text, headers: errorHeaders } = present(error)
     const requestId = current ? String(current.getHeader('X-Request-Id')) : randomUUID()
     const allHeaders = { ...headers, ...errorHeaders, 'X-Request-Id': requestId }
     const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
-    telemetry.rejected({ requestId, status, code: error.code, answer: current })
+    telemetry.rejected({ requestId, status, code: error.code, response: current })
   }
   const unreadable = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
@@ -207,7 +199,7 @@ export function createHttpServer(options: HttpServerOptions) {
     if (unreadable.has(socket) && socket.writable) return
     unreadable.add(socket)
     const isHead = error.rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
-    answerUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
+    rejectUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
   })
 
   async function createRouter(addRoutes: AddRoutes): Promise<FastifyInstance> {
@@ -253,10 +245,7 @@ export function createHttpServer(options: HttpServerOptions) {
     })
 
   return {
-    /**
-     * Listens on a port and returns its number. `localhost` means both loopback addresses. You may call it again for
-     * another port. If the port is not available, throws an Error that names the environment variable `variable`.
-     */
+    /** `localhost` means both loopback addresses. Throws an Error that names the environment variable `variable`. */
     async listen(port: number, host: string, variable = 'PORT'): Promise<number> {
       if (host !== 'localhost') return listenAt(port, host, variable)
       // For `localhost`, Node would listen on only one of the two loopback addresses.

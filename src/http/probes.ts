@@ -11,15 +11,15 @@ export interface ProbeParts {
   version: string
 }
 
-interface ProbeAnswer {
+interface ProbeResponse {
   status: number
   body: object
 }
 
-export type Probes = Readonly<Record<'healthz' | 'readyz' | 'version', () => Promise<ProbeAnswer>>>
+export type Probes = Readonly<Record<'healthz' | 'readyz' | 'version', () => Promise<ProbeResponse>>>
 
 export function createProbes(parts: ProbeParts): Probes {
-  async function checkReadiness(): Promise<ProbeAnswer> {
+  async function checkReadiness(): Promise<ProbeResponse> {
     const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
     if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
     // All processes share the degraded component. If they returned 503, the load balancer would remove every process.
@@ -44,7 +44,7 @@ export async function findUnavailableParts(parts: {
 
 const uncached = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
 
-export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): FastifyReply =>
+export const sendProbe = (reply: FastifyReply, { status, body }: ProbeResponse): FastifyReply =>
   reply
     .code(status)
     .headers(uncached)
@@ -63,7 +63,7 @@ export function addProbes(app: FastifyInstance, probes: Probes, watch: RequestWa
   app.setNotFoundHandler((_request, reply) => {
     const error = notFound('Resource')
     watch.refused(reply.raw, error.code)
-    const { headers, ...answer } = presentError(error)
-    sendProbe(reply.headers({ ...headers, Connection: 'close' }), answer)
+    const { headers, ...response } = presentError(error)
+    sendProbe(reply.headers({ ...headers, Connection: 'close' }), response)
   })
 }

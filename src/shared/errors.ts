@@ -57,18 +57,13 @@ export const errorMeanings = {
 export type ErrorCode = keyof typeof errorMeanings
 export const errorCodes = Object.keys(errorMeanings) as ErrorCode[]
 
-interface Shortfall {
-  required: string
-  available: string
-  missing: string
-}
-
 /** Problems by field. */
 export type FieldErrors = Record<string, string[]>
 
 interface ErrorExtras {
   details?: string | unknown[] | FieldErrors
-  shortfall?: Shortfall
+  /** Decimal strings in currency units. */
+  shortfall?: Record<'required' | 'available' | 'missing', string>
   retryAfter?: number
   cause?: unknown
 }
@@ -78,7 +73,7 @@ export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: ErrorCode
   readonly details: ErrorExtras['details']
-  readonly shortfall: Shortfall | undefined
+  readonly shortfall: ErrorExtras['shortfall']
   readonly retryAfter: number | undefined
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {

@@ -1,7 +1,4 @@
-/**
- * Callers and authorization. `canX` and `assertX` check one resource. `visibleX` filters apply the same rules to lists.
- * Administrators manage the store and the service, but cannot read private assets of users.
- */
+/** Authorization. Administrators manage the store and the service, but cannot read private assets of users. */
 import type { Asset, Prisma, User, Wallet } from '../db/prisma/client.ts'
 import { DomainError, notAssetOwner, notAuthenticated, notFound } from './errors.ts'
 

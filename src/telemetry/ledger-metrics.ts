@@ -93,11 +93,7 @@ function sampleOf([key, total]: [string, bigint]): Sample {
   return { name, labels: Object.fromEntries(labels.map((label, index) => [label, values[index]!])), value }
 }
 
-/**
- * Creates the reader of ledger metrics. It keeps the sums of settled transfers and reads only newer transfers. The
- * first read of a large ledger may take several calls. Each call continues where `signal` stopped the previous call.
- * Make one call at a time. Throws UNAVAILABLE.
- */
+/** Reads only new transfers. A call continues where the previous call was aborted. Make one call at a time. Throws UNAVAILABLE. */
 export function createLedgerReader(database: Pick<Database, 'query'>) {
   const settled: Totals = new Map(allKeys.map((key) => [key, 0n]))
   let settledTo = NIL_UUID

@@ -108,7 +108,7 @@ const createMetric = (name: string, { type, help, labels, buckets, initial = [] 
   return counter
 }
 
-export interface EndedRequest {
+interface EndedRequest {
   api: Api
   operation: string
   /** HTTP status. Undefined if the client disconnected before the response. */

@@ -13,13 +13,13 @@ export interface Meter {
 /** API of a request. `operator`: health checks and metrics. */
 export type Api = 'graphql' | 'rest' | 'admin' | 'operator' | 'none'
 
-/** Collects data about a request. `answer` is its HTTP response. */
+/** Collects data about a request. `response` is its HTTP response. */
 export interface RequestWatch {
   /** `operation`: route pattern, or operation type and root field, so names are bounded. `operationName`: of the client's document. */
-  setOperation(answer: object, api: Api, operation: string, operationName?: string): void
-  identified(answer: object, userId: string): void
+  setOperation(response: object, api: Api, operation: string, operationName?: string): void
+  identified(response: object, userId: string): void
   /** Sets the error code. Later calls have no effect. */
-  refused(answer: object, code: ErrorCode): void
+  refused(response: object, code: ErrorCode): void
 }
 
 const nothing = () => undefined

@@ -87,11 +87,11 @@ interface Watching {
 const WATCHING = Symbol('watching')
 
 /** A response with its request's state. The state is released together with the response: see `newNodeContext`. */
-interface WatchedAnswer {
+interface WatchedResponse {
   [WATCHING]?: Watching
 }
 
-const watchingOf = (answer: WatchedAnswer) => answer[WATCHING]
+const watchingOf = (response: WatchedResponse) => response[WATCHING]
 
 /** Requests of health checks and scrapes have no trace and are logged at `debug`. */
 const PROBE = /^\/(healthz|readyz|metrics)\/?(\?|$)/
@@ -161,16 +161,16 @@ export function createRequestTelemetry(
   }
 
   const watch: RequestWatch = {
-    setOperation(answer, api, operation, operationName) {
-      const request = watchingOf(answer)
+    setOperation(response, api, operation, operationName) {
+      const request = watchingOf(response)
       if (request) Object.assign(request, { api, operation, operationName })
     },
-    identified(answer, userId) {
-      const request = watchingOf(answer)
+    identified(response, userId) {
+      const request = watchingOf(response)
       if (request) request.userId = userId
     },
-    refused(answer, code) {
-      const request = watchingOf(answer)
+    refused(response, code) {
+      const request = watchingOf(response)
       if (request?.code === 'OK') request.code = code
     },
   }
@@ -180,17 +180,17 @@ export function createRequestTelemetry(
     follow(log) {
       const logRequest = createRequestLog(log)
       return {
-        serve(req, res: ServerResponse & WatchedAnswer, answer) {
+        serve(req, res: ServerResponse & WatchedResponse, handle) {
           const request: Watching = { startedAt: performance.now(), api: 'none', operation: 'other', code: 'OK' }
           const followed = PROBE.test(req.url ?? '') ? undefined : tracing?.begin(req.method ?? 'other', req.headers)
           res[WATCHING] = request
           metrics?.requestBegan()
           res.once('close', () => logRequest(req, res, request, end(req, res, request, followed)))
-          return followed ? followed.run(answer) : answer()
+          return followed ? followed.run(handle) : handle()
         },
         refused: watch.refused,
-        rejected({ requestId, status, code, answer }) {
-          const request = answer && watchingOf(answer as WatchedAnswer)
+        rejected({ requestId, status, code, response }) {
+          const request = response && watchingOf(response as WatchedResponse)
           if (!request) return log.info({ requestId, status, code }, 'Request rejected')
           request.code = code
           request.status = status

@@ -129,7 +129,7 @@ interface TypedRoute<Data, Variables extends Record<string, unknown>, Body exten
   etag?(data: Data): string | undefined
 }
 
-export interface Answer {
+export interface RestResponse {
   status: number
   body?: unknown
   /** Response body as chunks of JSON that are created while they are sent. */
@@ -138,7 +138,7 @@ export interface Answer {
   etag?: string | undefined
 }
 
-interface DirectAnswer {
+interface DirectResponse {
   description: string
   /** Media type of the response. Omitted if the body is empty. */
   mediaType?: string
@@ -150,7 +150,7 @@ interface DirectAnswer {
 export interface DirectDescription extends Description {
   access: 'everybody' | 'user'
   headers?: z.ZodObject
-  answers: Record<number, DirectAnswer>
+  answers: Record<number, DirectResponse>
 }
 
 /** A request to a direct route. The request body is not read yet. */

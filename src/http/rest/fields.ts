@@ -439,8 +439,8 @@ function endOfText(json: string, from: number): number {
 }
 
 /** Converts a value to JSON, with raw JSON unchanged. A regular expression would overflow the stack for long texts. */
-export function writeJson(answer: unknown): string {
-  const json = JSON.stringify(answer)
+export function writeJson(value: unknown): string {
+  const json = JSON.stringify(value)
   const parts: string[] = []
   let written = 0
   for (let at = json.indexOf(BEGIN); at >= 0; at = json.indexOf(BEGIN, Math.max(written, at + 1))) {

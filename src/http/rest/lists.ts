@@ -6,7 +6,16 @@ import type { Context } from '../../context.ts'
 import { type Executor, executeOperation } from '../../graphql/execute.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
 import { MAX_COUNTED, MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
-import type { Answer, Connection, Description, ListSource, Order, Part, RestRequest, Route } from './define-route.ts'
+import type {
+  Connection,
+  Description,
+  ListSource,
+  Order,
+  Part,
+  RestRequest,
+  RestResponse,
+  Route,
+} from './define-route.ts'
 import { optionalText, url, writeJson } from './fields.ts'
 
 export const DEFAULT_LIMIT = 200
@@ -163,7 +172,7 @@ export async function readPage(
   { operation, list }: Pick<Route, 'operation'> & { list: ListSource },
   request: RestRequest,
   context: Context,
-): Promise<Answer> {
+): Promise<RestResponse> {
   const { key, cursorLinks, partSize } = list
   const reading = { ...context, cutsPages: true }
   const requested = pageFrom(request, list.order)

@@ -13,7 +13,7 @@ import type { createRequestContexts } from '../create-context.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
 import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders } from '../http-server.ts'
 import type { BodyLimits } from '../request-body.ts'
-import type { Answer, DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
+import type { DirectRequest, DirectRoute, RestRequest, RestResponse, Route } from './define-route.ts'
 import { isEmpty, lenientFields, readBody, unsupportedMediaType, writeJson } from './fields.ts'
 import { readPage } from './lists.ts'
 
@@ -83,7 +83,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
         ...{ method: method === 'GET' ? ['GET', 'HEAD'] : [method], url, config: { found } },
         onRequest: (request, reply) => authenticate(found, request, reply),
         handler: (request, reply) =>
-          found.kind === 'direct' ? handleDirectly(found.route, request, reply) : answer(found.route, request, reply),
+          found.kind === 'direct' ? handleDirectly(found.route, request, reply) : execute(found.route, request, reply),
       })
     }
     const used = METHODS.filter((method) => all.some(({ route }) => route.method === method))
@@ -130,7 +130,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     await route.handle({ req, reply, res: reply.raw, params, query, context: caller! })
   }
 
-  async function answer(addressed: Route, request: FastifyRequest, reply: FastifyReply) {
+  async function execute(addressed: Route, request: FastifyRequest, reply: FastifyReply) {
     const { raw: req } = request
     const context = request.caller!
     const query = queryOf(request)
@@ -142,7 +142,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), maxBytes)
     await route.admit?.(context, declaredBytes)
     const intake = files.length > 0 ? context.uploads.open(context.actor, declaredBytes) : undefined
-    const answered = async () => {
+    const run = async () => {
       const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
       const options = { ...deps.bodyLimits, files, texts, maxFileBytes, listAs, intake }
       const body = await readBody(route.method === 'GET' ? emptyBody : req, options)
@@ -161,7 +161,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
         return { status: route.status ?? 200, body: route.present!(data, input), etag: route.etag?.(data) }
       }, context)
     }
-    return send(request, reply, await answered().finally(() => intake?.close()))
+    return send(request, reply, await run().finally(() => intake?.close()))
   }
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -179,19 +179,19 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
   }
 }
 
-type ReplayableAnswer = Answer & { replayed?: boolean }
+type ReplayableResponse = RestResponse & { replayed?: boolean }
 
 /** Stores the response to an idempotency key, and returns the stored response to a replay. */
-async function executeReplayable(run: () => Promise<Answer>, context: Context): Promise<ReplayableAnswer> {
+async function executeReplayable(run: () => Promise<RestResponse>, context: Context): Promise<ReplayableResponse> {
   const { idempotency } = context
-  const recall = async () => (await findStoredResponse(context)) as Answer | undefined
+  const findStored = async () => (await findStoredResponse(context)) as RestResponse | undefined
   try {
     const fresh = await run()
-    if (idempotency.replayed) return { ...((await recall()) ?? fresh), replayed: true }
+    if (idempotency.replayed) return { ...((await findStored()) ?? fresh), replayed: true }
     await storeResponse(context, fresh)
     return fresh
   } catch (error) {
-    const stored = idempotency.replayed && (await recall())
+    const stored = idempotency.replayed && (await findStored())
     if (!stored) throw error
     return { ...stored, replayed: true }
   }
@@ -211,8 +211,8 @@ function preflight(reply: FastifyReply, methods: string[]) {
 }
 
 /** Throws if creating a part of the body fails. The caller must then abort the connection. */
-function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, answer: ReplayableAnswer) {
-  const { status, body, parts, etag, replayed } = answer
+function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, response: ReplayableResponse) {
+  const { status, body, parts, etag, replayed } = response
   if (replayed) reply.raw.setHeader('Idempotency-Replayed', 'true')
   if (parts) {
     const headers = { ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }
