@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { boolean, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams, onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { assertMay, assertUserMay, type Caller, type UserActor } from '../../shared/policy.ts'
@@ -29,7 +29,7 @@ const updatePassword = statement(
   'password_change',
   {
     parameters: {
-      ...{ user: uuid, verifiedHash: text, passwordHash: text, session: uuid, address: orNull(text), ...remembered },
+      ...{ user: uuid, verifiedHash: text, passwordHash: text, session: uuid, address: orNull(text), ...onceTypes },
     },
     columns: { id: uuid },
   },
@@ -44,13 +44,13 @@ const updatePassword = statement(
    ${voidTokensSql('cancelled_change', ['EMAIL_VERIFICATION'], 'voided_verifications')},
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.changed', address: '$address' })},
    ${passwordChangedMailSql},
-   ${rememberSql('updated_user.id::text', 'updated_user')}
+   ${onceSql('updated_user.id::text', 'updated_user')}
    select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /** Shape of a statement that changes the address or the username. `is_taken` is true if another account has the address. */
 const identityChange = {
-  parameters: { user: uuid, verifiedHash: text, newValue: text, address: text, ...remembered },
+  parameters: { user: uuid, verifiedHash: text, newValue: text, address: text, ...onceTypes },
   columns: { id: uuid, is_taken: boolean },
 }
 
@@ -81,7 +81,7 @@ const updateEmail = statement(
    ${voidTokensSql('updated_user', ['PASSWORD_RESET', 'EMAIL_VERIFICATION'])},
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'email.changed', address: '$address' })},
    ${changeMailsSql('email-changed')},
-   ${rememberSql('locked_user.id::text', 'locked_user')}
+   ${onceSql('locked_user.id::text', 'locked_user')}
    select id, false as is_taken from locked_user${withMails}`,
 )
 
@@ -110,7 +110,7 @@ const requestEmailChange = statement(
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'email.change-requested', address: '$address' })},
    ${changeMailsSql('email-change-requested', 'updated_user where updated_user.email_held')},
    accepted_request as (select id from locked_user where is_current or not is_taken),
-   ${rememberSql('accepted_request.id::text', 'accepted_request')}
+   ${onceSql('accepted_request.id::text', 'accepted_request')}
    select id, is_taken and not is_current as is_taken from locked_user${withMails}`,
 )
 
@@ -123,7 +123,7 @@ const updateUsername = statement(
      where u.id = locked_user.id and locked_user.username <> $newValue returning u.id
    ),
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'username.changed', address: '$address' })},
-   ${rememberSql('locked_user.id::text', 'locked_user')}
+   ${onceSql('locked_user.id::text', 'locked_user')}
    select id, false as is_taken from locked_user`,
 )
 
@@ -143,7 +143,7 @@ export async function changePassword(context: Needs, rawInput: z.input<typeof pa
     await rateLimiter.consume('password-change', actor.id)
     const passwordHash = await passwords.hash(input.newPassword)
     const { id: user, tokenId: session, address } = actor
-    const parameters = { user, verifiedHash, passwordHash, session, address, ...idempotencyParams(context) }
+    const parameters = { user, verifiedHash, passwordHash, session, address, ...onceParams(context) }
     const [changed] = await database.transaction(async (query) => {
       await query(lockCredentials, { user })
       return query(updatePassword, parameters)
@@ -159,7 +159,7 @@ async function changeIdentity(
   statement: typeof updateEmail,
   change: { verifiedHash: string; newValue: string },
 ): Promise<string> {
-  const parameters = { user, address, ...change, ...idempotencyParams(context) }
+  const parameters = { user, address, ...change, ...onceParams(context) }
   const [changed] = await context.database.query(statement, parameters).catch(throwDuplicate)
   // The password changed after it was verified.
   if (!changed) throw wrongPassword()
@@ -198,7 +198,7 @@ export async function changeUsername(context: Needs, rawInput: z.input<typeof us
 }
 
 const shape = {
-  parameters: { user: uuid, subject: text, reason: text, ...audited, ...remembered },
+  parameters: { user: uuid, subject: text, reason: text, ...audited, ...onceTypes },
   columns: { id: uuid },
 }
 
@@ -227,7 +227,7 @@ const lockStatement = (
      ${voidTokensSql('updated_user', ['PASSWORD_RESET', 'EMAIL_VERIFICATION'])},
      ${auditSql({ name: 'owner_entry', from: 'updated_user', user: 'updated_user.id', action, reason: '$reason' })},
      ${auditSql({ name: 'administrator_entry', from: 'updated_user', user: '$actor', action, subject: '$subject', address: '$address', reason: '$reason' })},
-     ${rememberSql('found_user.id::text', 'found_user')}
+     ${onceSql('found_user.id::text', 'found_user')}
      select id from found_user`,
   )
 
@@ -250,7 +250,7 @@ async function changeLock(context: LockContext, operation: keyof typeof lockStat
     const [changed] = await database.query(lockStatements[operation], {
       ...{ user, subject: toId('user', user), reason: input.reason },
       ...auditorOf(actor),
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     if (!changed) throw notFound('User')
     return changed.id

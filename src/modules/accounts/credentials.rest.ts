@@ -5,7 +5,6 @@ import {
   type Fields,
   givenEmail,
   givenText,
-  moment,
   neededText,
   newPassword,
   objectOf,
@@ -14,6 +13,7 @@ import {
   sameFields,
   sessionParam,
   snakeCased,
+  time,
 } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
@@ -204,8 +204,8 @@ const list = defineList({
   ...get('auth/sessions', 'listSessions', 'Sessions', 'List the devices on which you are signed in, newest first'),
   action: 'session:read',
   record: objectOf('Session', 'A device on which a user is signed in.', {
-    ...sameFields('Session', { id: z.string(), name: z.string(), created_at: moment }),
-    ...sameFields('Session', { last_used_at: moment.nullable(), expires_at: moment.nullable() }),
+    ...sameFields('Session', { id: z.string(), name: z.string(), created_at: time }),
+    ...sameFields('Session', { last_used_at: time.nullable(), expires_at: time.nullable() }),
     ...sameFields('Session', { is_current: z.boolean() }),
   }),
   plural: 'Sessions',

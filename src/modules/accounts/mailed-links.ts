@@ -9,13 +9,7 @@ import type { OneTimeToken } from '../../db/prisma/client.ts'
 import { bytes, int, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { type AccountMailJob, enqueueSql, type SqlOf } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  idempotencyParams,
-  idempotencySql,
-  idempotencyTypes,
-  once,
-} from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams, onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { fromId, newSecret, sha256 } from '../../shared/ids.ts'
 import { text as limitedText, parse } from '../../shared/input.ts'
 import { networkOf } from '../../shared/limiters.ts'
@@ -126,10 +120,10 @@ export async function findLink({ database }: Use<'database'>, purpose: Purpose, 
 const enqueueMail = (name: string, template: Template, facts: object) =>
   statement(
     name,
-    { parameters: { email: text, requester: orNull(uuid), ...idempotencyTypes } },
+    { parameters: { email: text, requester: orNull(uuid), ...onceTypes } },
     `with request as (select $email as address, $requester as requester),
      ${accountMailSql({ from: 'request', template, facts } as AccountMailParts)},
-     ${idempotencySql("'requested'", 'request')}
+     ${onceSql("'requested'", 'request')}
      select from enqueued_mails`,
   )
 const enqueueReset = enqueueMail('password_reset_request', 'password-reset', { email: 'request.address' })
@@ -155,7 +149,7 @@ async function requestMail(context: RequestContext, limit: 'reset' | 'verificati
     await rateLimiter.consume(`${limit}-mailbox`, addressDigest(email))
     const requester = actor.kind === 'user' ? actor.id : null
     const enqueue = limit === 'reset' ? enqueueReset : enqueueVerification
-    await database.query(enqueue, { email, requester, ...idempotencyParams(context) })
+    await database.query(enqueue, { email, requester, ...onceParams(context) })
     return 'requested'
   })
 }
@@ -168,7 +162,7 @@ async function requestMail(context: RequestContext, limit: 'reset' | 'verificati
 const updatePassword = statement(
   'password_reset',
   {
-    parameters: { user: uuid, hash: bytes, passwordHash: text, address: orNull(text), ...idempotencyTypes },
+    parameters: { user: uuid, hash: bytes, passwordHash: text, address: orNull(text), ...onceTypes },
     columns: { id: uuid },
   },
   `with locked_user as materialized (
@@ -186,7 +180,7 @@ const updatePassword = statement(
    ),
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.reset', address: '$address' })},
    ${passwordChangedMailSql},
-   ${idempotencySql('updated_user.id::text', 'updated_user')}
+   ${onceSql('updated_user.id::text', 'updated_user')}
    select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
@@ -216,7 +210,7 @@ export async function resetPassword(
     const { address } = auditorOf(actor)
     const work = async (query: Database['query']) => {
       await query(lockCredentials, { user })
-      return query(updatePassword, { user, hash, passwordHash, address, ...idempotencyParams(context) })
+      return query(updatePassword, { user, hash, passwordHash, address, ...onceParams(context) })
     }
     const [changed] = await database.transaction(work).catch((error: unknown) => {
       // Another account has verified the address since the mail was sent.
@@ -230,7 +224,7 @@ export async function resetPassword(
 /** Verifies an address. A pending address becomes the current one. No row: the token is invalid. */
 const markVerified = statement(
   'account_email_verify',
-  { parameters: { user: uuid, hash: bytes, address: orNull(text), ...idempotencyTypes }, columns: { id: uuid } },
+  { parameters: { user: uuid, hash: bytes, address: orNull(text), ...onceTypes }, columns: { id: uuid } },
   `with locked_user as materialized (
      select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as is_changed
      from users where id = $user and deleted_at is null and locked_at is null for no key update
@@ -251,7 +245,7 @@ const markVerified = statement(
      template: 'email-changed',
      facts: { userId: 'changed_user.id', email: 'changed_user.old', newEmail: 'changed_user.email' },
    })},
-   ${idempotencySql('verified_user.id::text', 'verified_user')}
+   ${onceSql('verified_user.id::text', 'verified_user')}
    select id from verified_user, (select count(*) from enqueued_notices) as notifications`,
 )
 
@@ -280,7 +274,7 @@ export async function verifyEmail(context: IdempotentContext, rawInput: z.input<
   if (!key) throw invalidToken()
   return once(context, 'verifyEmail', input, async () => {
     const { address } = auditorOf(actor)
-    const parameters = { user: key.userId, hash: key.hash, address, ...idempotencyParams(context) }
+    const parameters = { user: key.userId, hash: key.hash, address, ...onceParams(context) }
     const [verified] = await database.query(markVerified, parameters).catch(throwDuplicate)
     if (!verified) throw invalidToken()
     return verified.id

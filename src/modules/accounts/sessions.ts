@@ -4,10 +4,10 @@ import { arrayOf, bytes, int, json, orNull, type RowOf, statement, text, timesta
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
-  idempotencyParams,
   once,
-  remembered,
-  rememberSql,
+  onceParams,
+  onceSql,
+  onceTypes,
   resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { fromId, NIL_UUID, newSecret, sha256, toId, uuidFrom } from '../../shared/ids.ts'
@@ -68,7 +68,7 @@ const countLive = statement(
   `select count(*)::int as count from access_tokens where user_id = $user and ${isLiveSql} and name ilike all ($patterns)`,
 )
 
-const deletion = { user: uuid, session: uuid, subject: text, address: text, ...remembered }
+const deletion = { user: uuid, session: uuid, subject: text, address: text, ...onceTypes }
 
 /** Creates a statement that ends a session. `subject` is the public ID of the session. No row: the session does not exist. */
 const deleteSession = (name: string, action: 'session.ended' | 'session.revoked') =>
@@ -81,7 +81,7 @@ const deleteSession = (name: string, action: 'session.ended' | 'session.revoked'
        returning t.id, t.user_id
      ),
      ${auditSql({ from: 'deleted_token', user: 'user_id', action, subject: '$subject', address: '$address' })},
-     ${rememberSql('$user::text', 'deleted_token')}
+     ${onceSql('$user::text', 'deleted_token')}
      select id from deleted_token`,
   )
 const revokeStatement = deleteSession('session_revoke', 'session.revoked')
@@ -90,7 +90,7 @@ const signOutStatement = deleteSession('account_token_delete', 'session.ended')
 /** Ends all other sessions of a user, also those of the pages for administrators. Writes one audit entry. */
 const deleteOtherSessions = statement(
   'session_revoke_others',
-  { parameters: { user: uuid, session: uuid, address: text, ...remembered } },
+  { parameters: { user: uuid, session: uuid, address: text, ...onceTypes } },
   `with ${lockedUserSql},
    deleted_tokens as (
      delete from access_tokens t using locked_user where t.user_id = locked_user.id and t.id <> $session and ${isLiveSql}
@@ -101,7 +101,7 @@ const deleteOtherSessions = statement(
    ),
    deleted_count as (select (select count(*) from deleted_tokens) + (select count(*) from deleted_admin_sessions) as count),
    ${auditSql({ from: 'deleted_count where count > 0', user: '$user', action: 'session.revoked', address: '$address' })},
-   ${rememberSql('$user::text', 'deleted_count')}
+   ${onceSql('$user::text', 'deleted_count')}
    select`,
 )
 
@@ -167,7 +167,7 @@ export async function revokeSession(context: IdempotentContext, { id }: { id: st
   await once(context, 'revokeSession', { uuid }, async () => {
     const { id: user, address } = actor
     const subject = toId('session', uuid)
-    const parameters = { user, session: uuid, subject, address, ...idempotencyParams(context) }
+    const parameters = { user, session: uuid, subject, address, ...onceParams(context) }
     if ((await database.query(revokeStatement, parameters)).length === 0) throw notFound('Session')
     return user
   })
@@ -180,7 +180,7 @@ export async function revokeOtherSessions(context: IdempotentContext): Promise<S
   const { id: user, tokenId: session, address } = actor
   // The idempotency key includes the session, because the same request from another session ends different sessions.
   await once(context, 'revokeOtherSessions', { session }, async () => {
-    await database.query(deleteOtherSessions, { user, session, address, ...idempotencyParams(context) })
+    await database.query(deleteOtherSessions, { user, session, address, ...onceParams(context) })
     return actor.id
   })
   const current = await findSession(context, toId('session', session))
@@ -204,7 +204,7 @@ export const insertToken = statement(
   {
     parameters: {
       ...{ user: uuid, verifiedHash: text, hash: bytes, name: text, days: int, seed: text },
-      ...{ address: orNull(text), ...remembered },
+      ...{ address: orNull(text), ...onceTypes },
     },
     columns: { id: uuid },
   },
@@ -223,7 +223,7 @@ export const insertToken = statement(
      subject: `type_id('session', inserted_token.id)`,
      address: '$address',
    })},
-   ${rememberSql(`type_id('session', inserted_token.id) || ':' || $seed`, 'inserted_token')}
+   ${onceSql(`type_id('session', inserted_token.id) || ':' || $seed`, 'inserted_token')}
    select id from inserted_token`,
 )
 
@@ -284,7 +284,7 @@ export async function signIn(context: SignInContext, rawInput: SignInInput): Pro
     const [session] = await database.query(insertToken, {
       ...{ user: account.id, verifiedHash: account.password_hash, hash: sha256(token), seed },
       ...{ name: name ?? '', days: config.accessTokenDays, address: auditorOf(actor).address },
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     if (!session) throw incorrectLogin()
     newToken = token

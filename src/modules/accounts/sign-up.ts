@@ -3,7 +3,7 @@ import type { Use } from '../../context.ts'
 import { violatedConstraint } from '../../db/database-types.ts'
 import type { User } from '../../db/prisma/client.ts'
 import { boolean, bytes, numeric, orNull, smallint, statement, text, textOf, uuid } from '../../db/sql.ts'
-import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import { type IdempotentContext, once, onceParams, onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { newUuid } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { networkOf } from '../../shared/limiters.ts'
@@ -26,7 +26,7 @@ export const insertUser = statement(
       ...{ user: uuid, username: text, email: text, passwordHash: text, language: text, referralCode: text },
       ...{ role: textOf<User['role']>('role'), isToBeVerified: boolean, wallet: text, points: numeric },
       ...{ version: smallint, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes },
-      ...{ address: orNull(text), ...remembered },
+      ...{ address: orNull(text), ...onceTypes },
     },
     columns: { id: uuid },
   },
@@ -55,7 +55,7 @@ export const insertUser = statement(
    })},
    ${auditSql({ from: 'inserted_user', user: 'id', action: 'account.created', address: '$address' })},
    ${accountMailSql({ from: 'inserted_user where $isToBeVerified', template: 'email-verification', facts: { userId: 'inserted_user.id' } })},
-   ${rememberSql('$user::text', 'inserted_user')}
+   ${onceSql('$user::text', 'inserted_user')}
    select id from inserted_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
@@ -80,7 +80,7 @@ async function createAccount(context: Needs, { password, ...identity }: Account,
     ...{ user: id, ...identity, passwordHash, role, wallet, ...key, address: auditorOf(actor).address },
     isToBeVerified: role === 'USER' && config.emailVerification !== 'off',
     points: role === 'USER' && toUnits(points) > 0n ? points : '0',
-    ...idempotencyParams(context),
+    ...onceParams(context),
   }
   const created = await database.query(insertUser, parameters).catch(async (error: unknown) => {
     // After any other error the account may exist, so its key is kept.

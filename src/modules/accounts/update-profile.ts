@@ -6,11 +6,11 @@ import { arrayOf, boolean, bytes, orNull, statement, text, uuid } from '../../db
 import { authenticationFailed, DomainError, notFound, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
-  idempotencyParams,
+  insertIdempotencyKey,
   once,
-  remember,
-  remembered,
-  rememberSql,
+  onceParams,
+  onceSql,
+  onceTypes,
 } from '../../shared/idempotency.ts'
 import { newUuid, UUID } from '../../shared/ids.ts'
 import { displayName, parse, trimmedText } from '../../shared/input.ts'
@@ -52,7 +52,7 @@ const changeProfile = statement(
       ...{ user: uuid, displayName: orNull(text), description: orNull(text), language: orNull(text) },
       ...{ defaultTag: orNull(text), allowC2paDownload: orNull(boolean), ids: arrayOf(uuid), kinds: arrayOf(text) },
       ...{ pictures: arrayOf(bytes), thumbnails: arrayOf(bytes), removedKinds: arrayOf(text) },
-      ...{ address: text, ...remembered },
+      ...{ address: text, ...onceTypes },
     },
     columns: { id: uuid },
   },
@@ -73,7 +73,7 @@ const changeProfile = statement(
      delete from pictures using updated_user where user_id = updated_user.id and kind::text = any ($removedKinds)
    ),
    ${auditSql({ from: 'updated_user', user: 'id', action: 'profile.changed', address: '$address' })},
-   ${rememberSql('updated_user.id::text', 'updated_user')}
+   ${onceSql('updated_user.id::text', 'updated_user')}
    select id from updated_user`,
 )
 
@@ -162,7 +162,7 @@ export async function updateProfile(
   const pictures = await receivePictures({ profilePicture, profileBackground })
   return once(context, 'updateProfile', { ...input, ...digestsOf(pictures) }, async () => {
     const changesPictures = hasPictures || pictures.removed.length > 0
-    if (!changesPictures && Object.keys(input).length === 0) return remember(context, actor.id)
+    if (!changesPictures && Object.keys(input).length === 0) return insertIdempotencyKey(context, actor.id)
     for (const [limit, subject] of limits) await rateLimiter.consume(limit, subject)
     const [changed] = await database.query(changeProfile, {
       user: actor.id,
@@ -170,7 +170,7 @@ export async function updateProfile(
       ...input,
       ...(await pictureParameters(context, pictures)),
       address: actor.address,
-      ...idempotencyParams(context),
+      ...onceParams(context),
     })
     // The account was deleted since the request arrived.
     if (!changed) throw authenticationFailed()

@@ -11,7 +11,7 @@ import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
 import { type Actor, assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
 import type { StatementPage } from '../wallet/statement.ts'
 
-const { idempotencyParams, once, resultNoLongerExists, remembered, rememberSql } = idempotent
+const { onceParams, once, resultNoLongerExists, onceTypes, onceSql } = idempotent
 
 type Reader = Use<'actor' | 'database' | 'assetLinkKey'>
 type Writer = idempotent.IdempotentContext & Use<'assetLinkKey'>
@@ -51,7 +51,7 @@ export async function createAssetLink(
   const result = await once(context, 'createAssetLink', { nid, ...input }, async () => {
     const { id: asset, now } = await findOwnAsset(context, nid)
     const expiresAt = expiryOf(now, input.expiresAt)
-    const params = { asset, label: input.label, expiresAt, ...idempotencyParams(context) }
+    const params = { asset, label: input.label, expiresAt, ...onceParams(context) }
     const [created] = await database.query(createLink, params)
     if (!created) throw notFound('Asset')
     if (created.result !== null) return created.result
@@ -69,7 +69,7 @@ export async function revokeAssetLink(context: Writer, { id }: { id: string }): 
   assertUserMay(actor, 'asset:update')
   const uuid = uuidFrom(id, 'link', 'Link')
   await once(context, 'revokeAssetLink', { uuid }, async () => {
-    const [revoked] = await database.query(revokeLink, { link: uuid, user: actor.id, ...idempotencyParams(context) })
+    const [revoked] = await database.query(revokeLink, { link: uuid, user: actor.id, ...onceParams(context) })
     if (!revoked) throw notFound('Link')
     return revoked.result
   })
@@ -85,7 +85,7 @@ export async function revokeAssetLinks(context: Writer, { id }: { id: string }):
   const nid = canonicalNid(id) ?? id
   return once(context, 'revokeAssetLinks', { nid }, async () => {
     const { id: asset } = await findOwnAsset(context, nid)
-    const [revoked] = await database.query(revokeLinks, { asset, ...idempotencyParams(context) })
+    const [revoked] = await database.query(revokeLinks, { asset, ...onceParams(context) })
     if (!revoked) throw notFound('Asset')
     return revoked.nid
   })
@@ -189,7 +189,7 @@ const resultSql = (asset: string, link: string) => `${asset}.nid || ' ' || ${lin
 /** Creates a link. `result` is null if the asset has too many links. Returns no row if the asset was deleted. */
 export const createLink = statement(
   'asset_link_create',
-  { parameters: { asset: uuid, label: text, expiresAt: timestamp, ...remembered }, columns: { result: orNull(text) } },
+  { parameters: { asset: uuid, label: text, expiresAt: timestamp, ...onceTypes }, columns: { result: orNull(text) } },
   `with locked_asset as (
      select id, nid from assets where id = $asset and deleted_at is null for no key update
    ),
@@ -205,26 +205,26 @@ export const createLink = statement(
      returning id
    ),
    new_result as (select ${resultSql('locked_asset', 'inserted_link')} as result from locked_asset, inserted_link),
-   ${rememberSql('result', 'new_result')}
+   ${onceSql('result', 'new_result')}
    select (select result from new_result) as result from locked_asset`,
 )
 
 /** A second revocation keeps the time of the first one. */
 const revokeLink = statement(
   'asset_link_revoke',
-  { parameters: { link: uuid, user: uuid, ...remembered }, columns: { result: text } },
+  { parameters: { link: uuid, user: uuid, ...onceTypes }, columns: { result: text } },
   `with updated_link as (
      update asset_links l set revoked_at = coalesce(l.revoked_at, now()) from assets a
      where l.id = $link and a.id = l.asset_id and a.owner_id = $user and a.deleted_at is null
      returning ${resultSql('a', 'l')} as result
    ),
-   ${rememberSql('result', 'updated_link')}
+   ${onceSql('result', 'updated_link')}
    select result from updated_link`,
 )
 
 const revokeLinks = statement(
   'asset_link_revoke_all',
-  { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
+  { parameters: { asset: uuid, ...onceTypes }, columns: { nid: text } },
   `with locked_asset as (
      select id, nid from assets where id = $asset and deleted_at is null for no key update
    ),
@@ -232,7 +232,7 @@ const revokeLinks = statement(
      update asset_links l set revoked_at = now() from locked_asset
      where l.asset_id = locked_asset.id and l.revoked_at is null and l.expires_at > now()
    ),
-   ${rememberSql('nid', 'locked_asset')}
+   ${onceSql('nid', 'locked_asset')}
    select nid from locked_asset`,
 )
 

@@ -16,7 +16,7 @@ import * as quotes from '../wallet/quote.ts'
 import { type AssetQuery, getOwnAsset } from './find-asset.ts'
 import * as metadata from './metadata.ts'
 
-const { idempotencyParams, once, remember, remembered, rememberSql } = idempotent
+const { onceParams, once, insertIdempotencyKey, onceTypes, onceSql } = idempotent
 const { maxCost, noCost, quoteOf, readCommitCost, readFunds, validateCharge } = quotes
 
 type QuoteContext = Use<'actor' | 'config' | 'database' | 'gasFee'>
@@ -171,7 +171,7 @@ async function tryChange(
   const { after, changes, isEmpty, errors } = planUpdate(asset, change, { cost, expectedHead })
   if (errors[0]) throw errors[0]
   if (isEmpty) {
-    await remember(context, asset.nid)
+    await insertIdempotencyKey(context, asset.nid)
     return asset
   }
   const { username: creatorName, wallet } = asset.creator
@@ -180,7 +180,7 @@ async function tryChange(
     ...commitParams(contentStore, user, { message: change.commitMessage, changes, tree }),
     ...{ fee: cost.price, gas: cost.gas, asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
     ...metadata.metadataParams(after),
-    ...idempotencyParams(context),
+    ...onceParams(context),
   })
   if (!written) return undefined
   chain.wake()
@@ -299,7 +299,7 @@ export const updateAssetStatement = joinedStatement(
     apart: ['user', 'asset'],
     parameters: {
       ...{ ...commitParameters, ...charged, asset: uuid, nid: text, headSequence: int },
-      ...{ ...metadata.metadataParameters, ...remembered },
+      ...{ ...metadata.metadataParameters, ...onceTypes },
     },
     columns: { commit_id: uuid, updated_at: timestamp },
   },
@@ -318,6 +318,6 @@ export const updateAssetStatement = joinedStatement(
      returning charge.*, a.id, a.head_sequence as position, a.updated_at
    ),
    ${commitSql('updated_asset', ofUpdate)},
-   ${rememberSql('updated_asset.nid', 'updated_asset', ofUpdate)}
+   ${onceSql('updated_asset.nid', 'updated_asset', ofUpdate)}
    select ${place} commit_id, updated_at from updated_asset`,
 )

@@ -3,7 +3,7 @@ import { fileUrl } from '../../context.ts'
 import { sendJson } from '../../http/http-server.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from '../../http/rest/define-route.ts'
 import { defineRoute, get } from '../../http/rest/define-route.ts'
-import { moment, nidParam, objectOf, sameFields, snakeCased, url } from '../../http/rest/fields.ts'
+import { nidParam, objectOf, sameFields, snakeCased, time, url } from '../../http/rest/fields.ts'
 import { type FileParts, readingDescription, VARY } from '../../http/rest/file-routes.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { indexBlocks } from '../assets/file-blocks.ts'
@@ -19,7 +19,7 @@ const credentials = objectOf(
     state: z.enum(['TRUSTED', 'VALID', 'INVALID', 'UNREADABLE', 'REMOTE']),
     ...{ trust_list: text, signer: text, issuer: text, signed_at: text, generator: text, title: text },
     ...{ creators: texts, actions: texts, digital_source_type: text, mining: texts, problems: texts },
-    ...{ not_checked: texts, remote_manifest_url: text, manifest_count: z.number().int(), checked_at: moment },
+    ...{ not_checked: texts, remote_manifest_url: text, manifest_count: z.number().int(), checked_at: time },
   }),
 )
 
