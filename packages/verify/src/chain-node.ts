@@ -2,13 +2,13 @@
 import { InputError, reasonOfSource, SourceError } from './source-error.ts'
 
 /** A JSON-RPC request. */
-export interface Question {
+export interface RpcRequest {
   method: string
   params: readonly unknown[]
 }
 
 /** The result of a request, or a sentence with the reason why there is none. `isSilent` is true if the node did not respond. */
-export type Answer =
+export type RpcResponse =
   | { result: unknown; refusal?: undefined; isSilent?: undefined }
   | { result?: undefined; refusal: string; isSilent?: boolean }
 
@@ -16,8 +16,8 @@ export type Answer =
 export interface ChainNode {
   /** Name of the node for messages, without the URL's path, because providers put secrets into it. */
   readonly name: string
-  /** Returns answers in the order of the requests. Throws SourceError if the node does not respond. */
-  ask(questions: readonly Question[]): Promise<Answer[]>
+  /** Returns responses in the order of the requests. Throws SourceError if the node does not respond. */
+  request(requests: readonly RpcRequest[]): Promise<RpcResponse[]>
 }
 
 const DEADLINE_MS = 60_000
@@ -28,18 +28,18 @@ const LONGEST_ANSWER_BYTES = 256 * 1024 * 1024
 /** Maximum length of the node's own error message in ours, in characters. */
 const LONGEST_MESSAGE = 300
 
-/** Returns the result of an answer. `what` describes it in the message. Throws SourceError if there is none or it is `null`. */
-export function resultOf<T>(node: ChainNode, answer: Answer | undefined, what: string): T {
-  if (answer?.refusal !== undefined) throw new SourceError(answer.refusal)
-  if (answer?.result !== undefined && answer.result !== null) return answer.result as T
+/** Returns the result of a response. `what` describes it in the message. Throws SourceError if there is none or it is `null`. */
+export function resultOf<T>(node: ChainNode, response: RpcResponse | undefined, what: string): T {
+  if (response?.refusal !== undefined) throw new SourceError(response.refusal)
+  if (response?.result !== undefined && response.result !== null) return response.result as T
   throw new SourceError(`The node ${node.name} does not have ${what}.`)
 }
 
-/** Returns the error for an answer in an unexpected format. */
+/** Returns the error for a response in an unexpected format. */
 export const unreadable = (node: ChainNode, what: string, cause?: unknown): SourceError =>
   new SourceError(`The node ${node.name} sent an unreadable response for ${what}.`, { cause })
 
-/** Runs `read` on an answer. Throws SourceError if the answer has an unexpected format. */
+/** Runs `read` on a response. Throws SourceError if the response has an unexpected format. */
 export function readable<T>(node: ChainNode, what: string, read: () => T): T {
   try {
     return read()
@@ -50,23 +50,23 @@ export function readable<T>(node: ChainNode, what: string, read: () => T): T {
 
 /**
  * Sends all requests in one batch. Repeats failed ones one at a time, because nodes limit the size of a response. If the node does not
- * respond, the reason becomes the answer, so that one failure does not hide the other answers.
+ * respond, the reason becomes the response, so that one failure does not hide the other responses.
  */
-export async function askEach(node: ChainNode, questions: readonly Question[]): Promise<Answer[]> {
-  const answers = await askTogether(node, questions)
-  if (questions.length < 2) return answers
-  const repeated: Answer[] = []
-  for (const [index, question] of questions.entries()) {
-    const answer = answers[index]!
-    repeated.push(answer.refusal === undefined ? answer : (await askTogether(node, [question]))[0]!)
+export async function requestEach(node: ChainNode, requests: readonly RpcRequest[]): Promise<RpcResponse[]> {
+  const responses = await requestBatch(node, requests)
+  if (requests.length < 2) return responses
+  const repeated: RpcResponse[] = []
+  for (const [index, request] of requests.entries()) {
+    const response = responses[index]!
+    repeated.push(response.refusal === undefined ? response : (await requestBatch(node, [request]))[0]!)
   }
   return repeated
 }
 
-const askTogether = (node: ChainNode, questions: readonly Question[]): Promise<Answer[]> =>
-  node.ask(questions).catch((error: unknown) => {
+const requestBatch = (node: ChainNode, requests: readonly RpcRequest[]): Promise<RpcResponse[]> =>
+  node.request(requests).catch((error: unknown) => {
     const refusal = reasonOfSource(error)
-    return questions.map(() => ({ refusal, isSilent: true }))
+    return requests.map(() => ({ refusal, isSilent: true }))
   })
 
 /**
@@ -77,9 +77,9 @@ export function connectNode(address: string): ChainNode {
   const { url, name, headers } = readAddress(address)
   let timedOut: SourceError | undefined
 
-  async function send(questions: readonly Question[]): Promise<Answer[]> {
+  async function send(requests: readonly RpcRequest[]): Promise<RpcResponse[]> {
     if (timedOut) throw timedOut
-    const body = questions.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
+    const body = requests.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
     const replies = await post(url, headers, JSON.stringify(body)).catch((error: unknown) => {
       const failure = new SourceError(`The node ${name} does not answer: ${reasonOf(error)}.`, { cause: error })
       if (isTimeout(error)) timedOut = failure
@@ -90,16 +90,16 @@ export function connectNode(address: string): ChainNode {
       throw new SourceError(refusal ?? `The node ${name} does not support batch requests.`)
     }
     const byId = new Map(replies.map((reply) => [(reply as Reply | null)?.id, reply as Reply]))
-    return questions.map((_, id) => readReply(name, byId.get(id)))
+    return requests.map((_, id) => readReply(name, byId.get(id)))
   }
 
   return {
     name,
-    async ask(questions) {
-      const answers: Answer[] = []
-      for (let at = 0; at < questions.length; at += BATCH)
-        answers.push(...(await send(questions.slice(at, at + BATCH))))
-      return answers
+    async request(requests) {
+      const responses: RpcResponse[] = []
+      for (let at = 0; at < requests.length; at += BATCH)
+        responses.push(...(await send(requests.slice(at, at + BATCH))))
+      return responses
     },
   }
 }
@@ -110,7 +110,7 @@ interface Reply {
   error?: { message?: unknown }
 }
 
-function readReply(name: string, reply: Reply | null | undefined): Answer {
+function readReply(name: string, reply: Reply | null | undefined): RpcResponse {
   if (!reply?.error && reply?.result !== undefined) return { result: reply.result }
   const { message } = reply?.error ?? {}
   const detail = typeof message === 'string' ? `: ${message.slice(0, LONGEST_MESSAGE)}` : ''

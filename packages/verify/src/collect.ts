@@ -1,7 +1,15 @@
 /** Collects the evidence of an asset's history from a chain node. Does not check it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getBytes, Interface, keccak256, toQuantity } from 'ethers'
-import { type Answer, askEach, type ChainNode, type Question, readable, resultOf, unreadable } from './chain-node.ts'
+import {
+  type ChainNode,
+  type RpcRequest,
+  type RpcResponse,
+  readable,
+  requestEach,
+  resultOf,
+  unreadable,
+} from './chain-node.ts'
 import {
   type BlockReply,
   decodeHeader,
@@ -63,7 +71,7 @@ export async function collect(options: CollectOptions): Promise<Evidence> {
 async function readNewest(options: CollectOptions, evidence: Evidence): Promise<number[]> {
   const { node } = options
   for (let tries = 1; ; tries += 1) {
-    const [chainId, latest] = await askEach(node, [
+    const [chainId, latest] = await requestEach(node, [
       { method: 'eth_chainId', params: [] },
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
     ])
@@ -85,7 +93,7 @@ async function readNewest(options: CollectOptions, evidence: Evidence): Promise<
 }
 
 /** Returns undefined if the node does not return a chain ID. */
-function readChainId({ result }: Answer = { result: undefined }): number | undefined {
+function readChainId({ result }: RpcResponse = { result: undefined }): number | undefined {
   const chainId = typeof result === 'string' && /^0x[0-9a-f]+$/i.test(result) ? Number(result) : undefined
   return Number.isSafeInteger(chainId) ? chainId : undefined
 }
@@ -93,8 +101,10 @@ function readChainId({ result }: Answer = { result: undefined }): number | undef
 /** Calls the registry for the list of blocks. Some registry contracts list a block once per commit. */
 async function requestList({ node, registry, nid }: CollectOptions, { number }: Header): Promise<number[]> {
   const data = registryCalls.encodeFunctionData('getCommits', [nid])
-  const [answer] = await askEach(node, [{ method: 'eth_call', params: [{ to: registry, data }, toQuantity(number)] }])
-  const text = resultOf<string>(node, answer, 'the list of blocks with commits')
+  const [response] = await requestEach(node, [
+    { method: 'eth_call', params: [{ to: registry, data }, toQuantity(number)] },
+  ])
+  const text = resultOf<string>(node, response, 'the list of blocks with commits')
   if (text === '0x') throw new SourceError(`The node ${node.name} has no registry at ${registry}.`)
   return readable(node, 'the list of blocks with commits', () =>
     (registryCalls.decodeFunctionResult('getCommits', text)[0] as bigint[]).map(Number),
@@ -122,8 +132,8 @@ async function proveList({ node, registry, nid }: CollectOptions, head: Header):
   let isOfHead = true
   const prove = async (slots: readonly string[]): Promise<number[]> => {
     const params = [registry, slots, toQuantity(head.number)]
-    const [answer] = await askEach(node, [{ method: 'eth_getProof', params }])
-    const { accountProof, storageProof } = resultOf<ProofReply>(node, answer, 'a proof of its state')
+    const [response] = await requestEach(node, [{ method: 'eth_getProof', params }])
+    const { accountProof, storageProof } = resultOf<ProofReply>(node, response, 'a proof of its state')
     return readable(node, 'the proof of its state', () => {
       isOfHead &&= accountProof[0] !== undefined && keccak256(accountProof[0]) === head.stateRoot
       const paths = [accountProof, ...storageProof.map(({ proof }) => proof)]
@@ -151,14 +161,14 @@ async function* collectBlocks(
   let silence: string | undefined
   for (let from = 0; from < blocks.length; from += PAGE) {
     const page = blocks.slice(from, from + PAGE)
-    const questions = page.map((block) => toQuantity(block)).flatMap(questionsAbout)
-    const answers = silence === undefined ? await askEach(node, questions) : []
+    const requests = page.map((block) => toQuantity(block)).flatMap(requestsFor)
+    const responses = silence === undefined ? await requestEach(node, requests) : []
     // Stop requesting pages after a page without any response.
-    if (answers.length && answers.every(({ isSilent }) => isSilent)) silence = answers[0]!.refusal
+    if (responses.length && responses.every(({ isSilent }) => isSilent)) silence = responses[0]!.refusal
     for (const [index, number] of page.entries()) {
       if (silence !== undefined) yield { number, reason: silence }
       else
-        yield await encodeBlock(options, number, answers.slice(2 * index, 2 * index + 2)).catch((error: unknown) => ({
+        yield await encodeBlock(options, number, responses.slice(2 * index, 2 * index + 2)).catch((error: unknown) => ({
           number,
           reason: reasonOfSource(error),
         }))
@@ -166,7 +176,7 @@ async function* collectBlocks(
   }
 }
 
-const questionsAbout = (block: string): Question[] => [
+const requestsFor = (block: string): RpcRequest[] => [
   { method: 'eth_getBlockByNumber', params: [block, true] },
   { method: 'eth_getBlockReceipts', params: [block] },
 ]
@@ -174,7 +184,7 @@ const questionsAbout = (block: string): Question[] => [
 async function encodeBlock(
   { node, registry, nid }: CollectOptions,
   number: number,
-  [block, receipts]: readonly Answer[],
+  [block, receipts]: readonly RpcResponse[],
 ): Promise<BlockEvidence> {
   const reply = resultOf<BlockReply>(node, block, `block ${number}`)
   const replies = resultOf<ReceiptReply[]>(node, receipts, `the receipts of block ${number}`)
@@ -212,12 +222,12 @@ async function encodeTransactions(
 ): Promise<Uint8Array[] | undefined> {
   const encoded = replies.map(encodeTransaction)
   const missing = replies.filter((_, position) => !encoded[position])
-  const answers = await askEach(
+  const responses = await requestEach(
     node,
     missing.map((reply) => ({ method: 'eth_getRawTransactionByHash', params: [reply?.hash] })),
   )
   try {
-    const requested = answers.map(({ result }) => getBytes(result as string))
+    const requested = responses.map(({ result }) => getBytes(result as string))
     return encoded.map((bytes) => bytes ?? requested.shift()!)
   } catch {
     return undefined

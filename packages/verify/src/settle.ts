@@ -1,6 +1,6 @@
 /** Checks whether blocks are part of the chain. Anyone can invent a header, but not its hash on the chain. */
 import { toQuantity } from 'ethers'
-import { type Answer, askEach, type ChainNode, readable, resultOf, unreadable } from './chain-node.ts'
+import { type ChainNode, type RpcResponse, readable, requestEach, resultOf, unreadable } from './chain-node.ts'
 import { type BlockReply, decodeHeader, encodeHeader, type Header } from './ethereum.ts'
 import type { Anchor } from './evidence.ts'
 import { reasonOfSource } from './source-error.ts'
@@ -37,12 +37,12 @@ export async function settleByNodes(
       params: [toQuantity(number), false],
     }))
     const byHash = unmatched.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] }))
-    const answers = await askEach(node, [...byNumber, ...byHash])
+    const responses = await requestEach(node, [...byNumber, ...byHash])
     for (const [index, block] of blocks.entries()) {
-      findings.push(tryTo(() => compare(node, block, answers[index])))
+      findings.push(tryTo(() => compare(node, block, responses[index])))
     }
     for (const [index, hash] of unmatched.entries()) {
-      findings.push(tryTo(() => find(node, hash, { blocks, answer: answers[blocks.length + index] })))
+      findings.push(tryTo(() => find(node, hash, { blocks, response: responses[blocks.length + index] })))
     }
   }
   const worst = findings.find(({ result }) => result === 'wrong') ?? findings.find(({ result }) => result === 'unknown')
@@ -60,9 +60,9 @@ function tryTo(judge: () => Finding): Finding {
 const HASH = /^0x[0-9a-f]{64}$/i
 
 /** Compares a block with the node's hash for its number. */
-function compare(node: ChainNode, { number, hash }: Anchor, answer: Answer | undefined): Finding {
+function compare(node: ChainNode, { number, hash }: Anchor, response: RpcResponse | undefined): Finding {
   const what = `block ${number}`
-  const reply = resultOf<{ number?: unknown; hash?: unknown }>(node, answer, what)
+  const reply = resultOf<{ number?: unknown; hash?: unknown }>(node, response, what)
   if (Number(reply.number) !== number || typeof reply.hash !== 'string' || !HASH.test(reply.hash)) {
     throw unreadable(node, what)
   }
@@ -74,10 +74,10 @@ function compare(node: ChainNode, { number, hash }: Anchor, answer: Answer | und
 function find(
   node: ChainNode,
   hash: string,
-  { blocks, answer }: { blocks: readonly Anchor[]; answer: Answer | undefined },
+  { blocks, response }: { blocks: readonly Anchor[]; response: RpcResponse | undefined },
 ): Finding {
   const what = `a block with the hash ${hash}`
-  const reply = resultOf<BlockReply>(node, answer, what)
+  const reply = resultOf<BlockReply>(node, response, what)
   const header = readable(node, what, () => decodeHeader(encodeHeader(reply)))
   if (header?.hash !== hash) throw unreadable(node, what)
   const other = blocks.find(({ number }) => number === header.number)

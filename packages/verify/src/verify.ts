@@ -29,7 +29,7 @@ export interface NetworkOptions {
 
 /**
  * Verifies an asset with nodes and IPFS. A contradiction about blocks is checked again, because the chain may have changed between two
- * requests. A node or gateway without a usable answer leaves the verdict unsettled. Throws InputError if the registry is not an address.
+ * requests. A node or gateway without a usable response leaves the verdict unsettled. Throws InputError if the registry is not an address.
  */
 export async function verifyOnline(options: NetworkOptions): Promise<Verification> {
   const first = await collectAndJudge(options)

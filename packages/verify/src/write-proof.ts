@@ -189,12 +189,12 @@ async function* linkHeaders(node: ChainNode, headers: readonly Header[]): AsyncG
     room -= Math.max(gap, 0)
     for (let from = older.number + 1; from < newer.number; from += HEADERS_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(HEADERS_AT_ONCE, newer.number - from) }, (_, at) => from + at)
-      const answers = await node.ask(
+      const responses = await node.request(
         numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] })),
       )
-      for (const [index, answer] of answers.entries()) {
+      for (const [index, response] of responses.entries()) {
         const what = `the header of block ${numbers[index]}`
-        const reply = resultOf<BlockReply>(node, answer, what)
+        const reply = resultOf<BlockReply>(node, response, what)
         yield chainBlock(
           CODES.header,
           readable(node, what, () => encodeHeader(reply)),

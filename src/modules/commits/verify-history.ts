@@ -27,8 +27,8 @@ async function asSource<T>(name: string, response: Promise<T>): Promise<T> {
 
 export const nodeOf = (rpc: Rpc): ChainNode => ({
   name: OWN,
-  async ask(questions) {
-    const outcomes = await asSource('node', rpc.batch(questions))
+  async request(requests) {
+    const outcomes = await asSource('node', rpc.batch(requests))
     return outcomes.map(({ result, error }) =>
       error ? { refusal: `The node ${OWN} returned an error: ${error.message}.` } : { result },
     )
