@@ -1,7 +1,6 @@
 /** Reads the configuration from the environment. All problems are reported together. Empty variables count as unset. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { z } from 'zod'
 import { docs, hostOf, type Name, secretNames, type Values, variables } from './config/variables.ts'
 import { limitsWith } from './shared/limits.ts'
 import { ConfigError } from './shared/operator-errors.ts'
@@ -193,16 +192,12 @@ export function readConfig(
   })
 }
 
-const defaultOf = (schema: z.ZodType): string | undefined => {
-  const { data } = schema.safeParse(undefined)
-  return data === undefined || String(data) === '' ? undefined : String(data)
-}
-
 /** Returns all variables with their documentation, in the order of `annal config`. */
 export const describeConfig = () =>
-  Object.entries(variables).map(([name, schema]) => ({
-    ...{ name, doc: docs[name as Name], isSecret: secretNames.has(name), default: defaultOf(schema) },
-  }))
+  Object.entries(variables).map(([name, schema]) => {
+    const fallback = String(schema.safeParse(undefined).data ?? '')
+    return { name, doc: docs[name as Name], isSecret: secretNames.has(name), default: fallback || undefined }
+  })
 
 /** Returns the secrets that are set in the environment instead of in a file. */
 export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): { name: string; value: string }[] =>

@@ -15,7 +15,7 @@ const whole = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
 const port = whole(0, 65_535)
 const count = whole(1, 999_999_999)
-const share = matching(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, such as 0.1.').transform(Number)
+const share = matching(/^(0(\.\d{1,18})?|1(\.0{1,18})?)$/, 'Expected a share from 0 to 1, such as 0.12.')
 const address = matching(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
 const list = <Item extends z.ZodType<unknown, string>>(item: Item) =>
   z
@@ -27,9 +27,7 @@ const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or http
 /** Returns whether a path can be appended to a URL. True for an invalid URL, which has its own error. */
 const isBare = (text: string) => {
   const url = URL.parse(text)
-  if (!url) return true
-  const { username, search, hash } = url
-  return username === '' && search === '' && hash === '' && !/[?#]$/.test(text)
+  return !url || (url.username + url.search + url.hash === '' && !/[?#]$/.test(text))
 }
 /** Order of the curve secp256k1. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -122,7 +120,7 @@ export const variables = {
   KEY_ENCRYPTION_KEY: secret(matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.').optional()),
   KEY_ENCRYPTION_KEY_PREVIOUS: secret(list(matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')).prefault('')),
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
-  OTEL_TRACES_SAMPLER_ARG: share.prefault('1'),
+  OTEL_TRACES_SAMPLER_ARG: share.transform(Number).prefault('1'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ASSET_UPDATE_FEE: decimal.default('0.1'),
   GAS_FEE: z.union([z.literal('auto'), decimal]).default('0.079'),
@@ -130,9 +128,7 @@ export const variables = {
   ACCESS_TOKEN_DAYS: whole(0, 36_500).prefault('0'),
   REQUIRE_API_KEY_FOR_SIGN_UP: flag.default(false),
   EMAIL_VERIFICATION: z.enum(['off', 'on', 'required']).default('off'),
-  PLATFORM_SHARE: matching(/^(0(\.\d{1,18})?|1(\.0{1,18})?)$/, 'Expected a share from 0 to 1, such as 0.12.').default(
-    '0.12',
-  ),
+  PLATFORM_SHARE: share.default('0.12'),
   ALLOW_INSECURE_WEBHOOKS: flag.default(false),
   SMTP_URL: secret(matching(/^smtps?:\/\//, 'Expected an smtp:// or smtps:// URL.').optional()),
   MAIL_FROM: sender.optional(),
