@@ -1,4 +1,7 @@
-/** All metrics. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`). */
+/**
+ * All metrics of the service. `npm run generate` lists them in docs/reference/metrics.md and adds missing panels to the
+ * dashboard. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
+ */
 
 export const metricSources = ['process', 'database', 'ledger', 'chain'] as const
 export type MetricSource = (typeof metricSources)[number]
