@@ -213,9 +213,10 @@ function locateFiles({ files, dir }: Config): string {
 function createFolderCheck({ dir, chain }: Config, database: ConnectedDatabase, installationId: string | undefined) {
   if (installationId === undefined) return async () => []
   const hasVault = boundedCheck(createVaultCheck(database, dir, installationId))
-  const hasChain = boundedCheck(async () =>
-    (await import('./embedded/embedded-anvil.ts')).isOwnChain(dir, installationId),
-  )
+  const hasChain = boundedCheck(async () => {
+    ;(await import('./embedded/embedded-anvil.ts')).assertOwnChain(dir, installationId)
+    return true
+  })
   return async () => {
     const [isVaultThere, isChainThere] = await Promise.all([hasVault(), chain.rpcUrl ? true : hasChain()])
     return [...(isVaultThere ? [] : ['key vault']), ...(isChainThere ? [] : ['chain'])]

@@ -4,8 +4,9 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type ConnectedDatabase, createDatabase } from '../../src/db/database.ts'
-import { anvilFiles, createRpc, findRunning, type Rpc } from '../../src/embedded/embedded-anvil.ts'
+import { createRpc, findEmbeddedAnvil, type Rpc } from '../../src/embedded/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
+import { socketPathOf } from '../../src/embedded/local-socket.ts'
 import { runAnnal } from '../../test/support/annal-command.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { silent } from './parts.ts'
@@ -70,8 +71,10 @@ export async function openInstallation(
       const postgres = await startEmbeddedPostgres({ dir, log: silent })
       const database = createDatabase({ url: postgres.url, pool: 2, log: silent })
       try {
-        const anvil = await findRunning(anvilFiles(dir))
-        const ask: Rpc = anvil ? createRpc(anvil.socket) : () => Promise.reject(new Error('No chain runs there.'))
+        const anvil = await findEmbeddedAnvil(dir)
+        const ask: Rpc = anvil
+          ? createRpc(socketPathOf(anvil.rpcUrl)!)
+          : () => Promise.reject(new Error('No chain runs there.'))
         return await work({ database, rpc: ask })
       } finally {
         await database.close()

@@ -2,7 +2,8 @@
 
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { bytes, type RowOf, smallint, statement, text, uuid } from '../../src/db/sql.ts'
-import type { Custody, SealedKey } from '../../src/keys/key-types.ts'
+import type { Custody } from '../../src/keys/envelope-encryption.ts'
+import type { SealedKey } from '../../src/keys/key-types.ts'
 import { runSql } from './run-sql.ts'
 
 export interface KeyRow {

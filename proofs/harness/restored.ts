@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
 import { findSetting } from '../../src/db/key-value-store.ts'
-import { anvilFiles, developmentKey, findRunning } from '../../src/embedded/embedded-anvil.ts'
-import { socketUrlOf } from '../../src/embedded/local-socket.ts'
+import { developmentKey, findEmbeddedAnvil } from '../../src/embedded/embedded-anvil.ts'
 import { until } from '../../test/support/eventually.ts'
 import { trySend } from '../../test/support/http-client.ts'
 import { registerCall, updateCall } from './callers.ts'
@@ -154,9 +153,9 @@ const readOpen = ({ beside }: Installation, { keyless, undone }: Expected) =>
 
 /** Finds commits that are on the chain more than once. Returns a message for each. */
 export async function doublesOnChain(installation: Installation): Promise<{ reasons: string[]; events: number }> {
-  const anvil = await findRunning(anvilFiles(installation.dir))
+  const anvil = await findEmbeddedAnvil(installation.dir)
   if (!anvil) return { reasons: ['No chain runs there.'], events: 0 }
-  const rpcUrl = socketUrlOf(anvil.socket)
+  const { rpcUrl } = anvil
   const address = await installation.beside(async ({ database }) => {
     const [row] = await database.query(findSetting, { key: registrySetting(31337) })
     return row!.value

@@ -16,11 +16,9 @@ export interface Chain {
   explorerUrl(transactionHash: string): string | null
 }
 
-/** Operations on the coins of users. The optional module `coins` implements this interface. */
 export interface Coins {
   /** Returns the treasury's address and balance in wei. The balance is undefined if the node does not respond. */
   treasury(): Promise<{ address: string; balance: bigint | undefined }>
-  /** Quotes the transfer of `value` wei from the treasury to an address that a user entered. Throws UNAVAILABLE. */
   quote(to: string, value: bigint): Promise<QuotedTransfer>
   /** Signs transfers of all coins at a user's address before the user's key is destroyed. Throws UNAVAILABLE. */
   signLastTransfers(userId: string): Promise<LastTransfers>

@@ -51,7 +51,6 @@ type Id = keyof typeof sentences
 /** Returns the key that identifies a commit on the chain. Two commits created in the same second can share it. */
 const commitKey = (tree: string, time: number, committer: string) => `${tree} ${time} ${committer}`
 
-/** Returns one finding per check, with at most `most` rows each. Throws UNAVAILABLE if the node does not respond. */
 export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
   const { database, registry, recorders } = check
   const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [] }

@@ -1,9 +1,4 @@
-/**
- * Compiles `registry.sol` into JSON. The JSON is committed, so running Annal needs no compiler.
- *
- *     node src/chain/compile.ts            writes the artefact
- *     node src/chain/compile.ts --check    exits with 1 when the committed artefact differs
- */
+/** Compiles `registry.sol` into JSON, which is committed. With `--check`, exits with 1 if the committed JSON differs. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import solc from 'solc'

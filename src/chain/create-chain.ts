@@ -9,10 +9,9 @@ import { ConfigError } from '../shared/operator-errors.ts'
 import type { Coins } from './chain-types.ts'
 import { createGasQuote } from './gas-quote.ts'
 import { createRelayAccount } from './keys.ts'
-import { createRegistry, isChainOf, NO_REGISTRY_CHOSEN, registrySetting } from './registry/registry.ts'
+import { createRegistry, NO_REGISTRY_CHOSEN, registrySetting } from './registry/registry.ts'
 import { createRelay } from './relay/relay.ts'
 import { findRecorders } from './relay/relay-parts.ts'
-import { createRpc } from './rpc.ts'
 
 export type ChainConnection = Awaited<ReturnType<typeof createChain>>
 
@@ -25,29 +24,10 @@ export const recordersOf = async (
   { database }: Pick<Infrastructure, 'database'>,
 ): Promise<string[]> => [...(await findRecorders(database, [...relayAddresses(config), ...config.chain.earlierRelays]))]
 
-/** Starts or joins the embedded chain. Throws FixableError if its folder is another installation's or has no chain. */
-async function startChain(infrastructure: Infrastructure) {
-  const { config, database, installationId: owner } = infrastructure
-  const { dir } = config
-  if (owner === undefined || (await embedded.isOwnChain(dir, owner))) return startAnvil(infrastructure)
-  const [setting] = await database.query(findSetting, { key: registrySetting(embedded.chainId) })
-  const registry = setting?.value
-  if (registry !== undefined && !embedded.hasSavedChain(dir)) throw embedded.lostChain(dir, owner)
-  const anvil = await startAnvil(infrastructure)
-  try {
-    if (registry !== undefined) {
-      const place = { rpc: createRpc({ url: anvil.rpcUrl }), database, chainId: anvil.chainId, address: registry }
-      if (!(await isChainOf(place))) throw embedded.lostChain(dir, owner)
-    }
-    await embedded.claimChain(dir, owner)
-  } catch (error) {
-    await anvil.stop()
-    throw error
-  }
-  return anvil
-}
-
-function startAnvil({ config, log, isService }: Infrastructure) {
+/** Starts or joins the embedded chain. Throws FixableError if its folder is empty or another installation's. */
+async function startChain({ config, database, log, isService, installationId }: Infrastructure) {
+  const [registry] = await database.query(findSetting, { key: registrySetting(embedded.chainId) })
+  if (installationId !== undefined) embedded.assertOwnChain(config.dir, installationId, registry === undefined)
   const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
   // anvil finalizes a block after two epochs of 32 blocks.
   const wanted = depositConfirmations === 'finalized' ? 64 : depositConfirmations
@@ -66,7 +46,6 @@ export async function assertRegistryChosen(
   throw new ConfigError([NO_REGISTRY_CHOSEN])
 }
 
-/** Connects to the chain. Starts the embedded chain if no node is configured. Does not start background tasks. */
 export async function createChain(infrastructure: Infrastructure, publicUrl: string) {
   const { config, database, contentStore } = infrastructure
   const { meter, tracer } = infrastructure.telemetry

@@ -24,7 +24,6 @@ const writeQuote = statement(
   `insert into key_values (key, value) values ('${keyValueKeys.gasQuote}', $fee || ' ' || to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
    on conflict (key) do update set value = excluded.value`,
 )
-/** Returns the average gas of the newest commits. Commits without a known gas amount do not count. */
 const readGas = statement(
   'gas_quote_gas',
   { columns: { gas: int } },

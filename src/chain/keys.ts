@@ -1,4 +1,3 @@
-/** secp256k1 keys for user custody and the relay accounts. */
 import { randomBytes } from 'node:crypto'
 import { getAddress } from 'ethers'
 import { createKeccak } from 'hash-wasm'
@@ -8,7 +7,6 @@ import { isPrivate, pointFromScalar, signRecoverable } from 'tiny-secp256k1'
 export type RelayAccount = { address: string; privateKey: Uint8Array }
 
 const addressOf = (privateKey: Uint8Array): string | undefined => {
-  // The public key is the two coordinates of a point, 64 bytes.
   const publicKey = isPrivate(privateKey) ? pointFromScalar(privateKey, false)?.subarray(1) : undefined
   return publicKey && getAddress(toHex(keccak256(publicKey).subarray(12)))
 }
@@ -50,6 +48,5 @@ export const keccak256 = (bytes: Uint8Array): Uint8Array => hasher.init().update
 /** Signs a hash of 32 bytes deterministically (RFC 6979), with the lower `s` value. Throws TypeError if invalid. */
 export const signHash = (hash: Uint8Array, privateKey: Uint8Array) => {
   const { signature, recoveryId } = signRecoverable(hash, privateKey)
-  // Recovery IDs 2 and 3 mean an x coordinate above the curve's order. The probability is negligible.
   return { r: signature.subarray(0, 32), s: signature.subarray(32), yParity: recoveryId === 1 ? 1 : 0 }
 }

@@ -14,7 +14,6 @@ export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
-/** Returns the SQL settings of a lease holder's session. Their timeouts end the session of a frozen process. */
 const sessionSettings = (holder: string, duration: number) => `
   set application_name = '${sessionOf(holder)}';
   set idle_in_transaction_session_timeout = ${duration / 2}; set lock_timeout = 2000;
@@ -22,16 +21,19 @@ const sessionSettings = (holder: string, duration: number) => `
 
 const isLocked = (error: unknown) => (error as { code?: string }).code === '55P03'
 
-interface LeaseOptions {
-  /** Connection URL of the PostgreSQL server. It must not be a pooler in statement mode. */
+/**
+ * Creates the leases of a process. Renews them every quarter of their duration, in milliseconds. Any error releases them. The database URL must not be
+ * that of a pooler in statement mode.
+ */
+export function createLease({
+  databaseUrl,
+  log,
+  duration = 20_000,
+}: {
   databaseUrl: string
   log: Log
-  /** Time in milliseconds from the last renewal to expiry. Default: 20,000. */
   duration?: number
-}
-
-/** Creates the leases of a process. Renews them every quarter of their duration. Any error releases them. */
-export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOptions) {
+}) {
   const holder = randomUUID()
   const held = new Map<string, string>()
   let client: pg.Client | undefined
@@ -59,7 +61,6 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
     created.on('end', () => drop(created))
     await created.connect()
     await created.query(sessionSettings(holder, duration)).catch((error: unknown) => {
-      // Close the session, otherwise each retry would leave one open.
       created.end().catch(() => {})
       throw error
     })
@@ -90,10 +91,10 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
 
   const renew = async () => {
     if (held.size === 0) return
-    const kept = await guarded((on) =>
+    const renewed = await guarded((on) =>
       queryOn(on)(renewLeases, { names: [...held.keys()], epochs: [...held.values()], holder, duration }),
     )
-    for (const name of held.keys()) if (!kept.some((row) => row.name === name)) held.delete(name)
+    for (const name of held.keys()) if (!renewed.some((row) => row.name === name)) held.delete(name)
   }
 
   /** Runs a transaction under the lease. Throws LeaseLostError if another process has it. */
@@ -104,8 +105,8 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
     return guarded(async (on) => {
       await on.query('begin')
       const query = queryOn(on)
-      const [kept] = await query(holdLease, { name, holder, epoch, duration })
-      if (!kept) throw new LeaseLostError(`Another process has taken the lease ${name} over.`)
+      const [renewed] = await query(holdLease, { name, holder, epoch, duration })
+      if (!renewed) throw new LeaseLostError(`Another process acquired the lease ${name}.`)
       const result = await work(query)
       await on.query('commit')
       return result
@@ -127,7 +128,6 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
       })
     },
     transaction,
-    /** Runs a single statement in a transaction under the lease. Throws LeaseLostError if another process has it. */
     write: <Parameters, Row>(
       name: string,
       statement: Statement<Parameters, Row>,
@@ -151,7 +151,6 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
 /** Returns the session name of a lease holder. If no session has this name, the holder's process has ended. */
 const sessionOf = (holder: string) => `annal relay ${holder}`
 
-/** SQL for the expiry time of a renewed lease: `duration` milliseconds from now by the database clock. */
 const end = `clock_timestamp() + $duration * interval '1 millisecond'`
 
 /** Acquires a lease and increments its epoch. Returns no row if another process holds it. */

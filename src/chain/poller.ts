@@ -1,11 +1,9 @@
-/** Background tasks of the chain: polling loops, one log line per outage, and CPU throttling. */
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { createLogThrottle, type Log } from '../shared/log.ts'
 import { explainError } from '../shared/operator-errors.ts'
 import { WrongChainError } from './registry/registry.ts'
 
-/** A background task that repeats its step until it is stopped. */
 export interface Poller {
   start(): void
   /** Stops the task. Resolves after the current step and the release of its resources. */
@@ -17,7 +15,6 @@ export const idle: Poller = { start() {}, async stop() {} }
 export interface PollerOptions {
   /** Runs one step. Returns the pause until the next one (ms). After an error, the step is repeated. */
   step(): Promise<number>
-  /** Signal that is aborted when the task is stopped. `step` must end soon after the abort. */
   stopping: AbortController
   close?(): Promise<void>
   log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -92,7 +89,6 @@ export function createLogDeduper() {
   const throttle = createLogThrottle(600_000)
   let outage: { current: string; since: number; failures: number; isLogged: boolean } | undefined
   return {
-    /** Records a failure. Returns true if the caller should log the failure. */
     fails({ message, reason = '' }: Problem): boolean {
       const text = `${message} ${reason}`
       outage ??= { current: '', since: performance.now(), failures: 0, isLogged: false }
@@ -133,7 +129,6 @@ export function logOnce(
 /** The process counts as busy if other work uses more than this share of the event loop's time. */
 const BUSY_SHARE = 0.5
 const WINDOW_MS = 50
-/** Returns the pause of a busy process after a task of `spent` milliseconds, in milliseconds. */
 export const restAfter = (spent: number) => Math.min(spent * 15, 60)
 export type CpuThrottle = ReturnType<typeof createCpuThrottle>
 

@@ -4,7 +4,6 @@ import { readAtMost } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
 import { noopTracer, type Tracer } from '../telemetry/telemetry-types.ts'
 
-/** Error for a request that the node rejected. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -30,7 +29,6 @@ export interface Rpc {
 }
 
 interface RpcOptions {
-  /** `http:`, `https:`, or `ipc:` with the path of a node's socket. */
   url: string
   timeout?: number
   /** Maximum number of calls per HTTP request. Public nodes allow between 10 and 1,000. */
@@ -170,7 +168,6 @@ const parseJson = (text: string): unknown => {
 export const contradiction = ({ host }: Rpc) =>
   unavailable('The chain', new Error(`The node ${host} returned contradictory responses.`))
 
-/** Returns the result of an outcome. Throws its RpcError. */
 export const resultOf = <T>(outcome: RpcOutcome | undefined): T => {
   if (!outcome) throw new TypeError('The response to a batch contains fewer results than the batch has calls.')
   if (outcome.error) throw outcome.error
@@ -195,7 +192,6 @@ export const readFullBlocks = (rpc: Rpc, from: number, to: number) => {
   return callEach<FullBlockReply | null>(rpc, 'eth_getBlockByNumber', numbers)
 }
 
-/** Reads a transaction and its receipt in one request. */
 export const readTransaction = async (rpc: Rpc, hash: string) => {
   const [transaction, receipt] = await rpc.batch([
     { method: 'eth_getTransactionByHash', params: [hash] },

@@ -20,7 +20,6 @@ export interface TransactionPlan extends Fees {
 }
 
 export type SignedTransaction = Fees & { nonce: number; hash: string; raw: Uint8Array }
-/** EIP-2718 type byte of EIP-1559 transactions. */
 const type = Buffer.of(2)
 
 /** Signs an EIP-1559 transaction. The same plan always gives the same bytes. */

@@ -15,7 +15,6 @@ import type { FeeMarket } from './transaction.ts'
 
 export type BlockId = { number: number; hash: string }
 
-/** State of the chain, read in one request. */
 export interface ChainView extends FeeMarket {
   chainId: number
   head: BlockId
@@ -28,7 +27,6 @@ export interface ChainView extends FeeMarket {
 }
 
 const zeroAddress = `0x${'0'.repeat(40)}`
-/** Default priority fee in wei, used if the node suggests none. */
 const defaultTip = 1_000_000_000n
 
 /** Reads the state of the chain in one request. Throws UNAVAILABLE, and an Error if the chain lacks EIP-1559. */
@@ -68,7 +66,6 @@ const optional = <T>(outcome: RpcOutcome | undefined) =>
 
 export type SeenAccount = { balance: bigint; count: number }
 
-/** Reads accounts at a block. The block is a number in hexadecimal, or a tag. Throws UNAVAILABLE. */
 export async function readAccounts(rpc: Rpc, addresses: readonly string[], block: string): Promise<SeenAccount[]> {
   const outcomes = await rpc.batch(
     addresses.flatMap((address) => [

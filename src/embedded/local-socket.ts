@@ -2,7 +2,6 @@
 import { connect } from 'node:net'
 import { readAtMost } from '../shared/async.ts'
 
-const NEWLINE = 0x0a
 const SCHEME = 'ipc:'
 
 /** Returns the path of an `ipc:` URL, such as `ipc:///run/geth.ipc`. Undefined for other URLs. */
@@ -11,14 +10,13 @@ export const socketPathOf = (url: string): string | undefined => {
   return protocol === SCHEME ? decodeURIComponent(pathname) : undefined
 }
 
-/** Returns the `ipc:` URL of a socket at an absolute path. */
 export const socketUrlOf = (path: string): string => `${SCHEME}//${path.split('/').map(encodeURIComponent).join('/')}`
 
 async function* readLine(path: string, request: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const socket = connect({ path, signal })
   socket.write(`${request}\n`)
   for await (const part of socket as AsyncIterable<Buffer>) {
-    const end = part.indexOf(NEWLINE)
+    const end = part.indexOf('\n')
     yield end < 0 ? part : part.subarray(0, end)
     if (end >= 0) return
   }

@@ -1,7 +1,6 @@
 /**
- * Batch jobs: recurring background work on rows, such as expiring, erasing and deleting them. Several processes may run
- * the same job concurrently. A failed item is recorded in `job_failures`, is retried with exponential backoff, and does
- * not affect other items. `annal jobs` lists failed items.
+ * Batch jobs: recurring background work on rows. Several processes may run the same job concurrently. A failed item is recorded in
+ * `job_failures`, is retried with exponential backoff, and does not affect other items.
  */
 import type { Database } from '../db/database-types.ts'
 import type { FeedNotifications } from '../db/processes.ts'
@@ -46,7 +45,6 @@ export const findItemsSql = (job: BatchJobName, item: string, from: string, wher
      and not exists (select from job_failures s where s.job = '${job}' and s.item = ${item} and s.next_attempt_at > now())
    order by ${order} limit $limit`
 
-/** A background task that finds items page by page and processes each of them. */
 export interface BatchJob {
   name: BatchJobName
   find(query: Database['query'], page: PageParameters): Promise<{ item: string }[]>
@@ -58,7 +56,6 @@ export interface BatchJob {
   process(query: Database['query'], items: readonly string[]): Promise<{ items: string[]; owners?: string[] }>
 }
 
-/** Creates a batch job from a statement that finds items and a statement that processes items. */
 export const simpleBatchJob = <Extra>(
   name: BatchJobName,
   find: Statement<PageParameters & Extra, { item: string }>,
@@ -93,15 +90,15 @@ const recordFailures = statement(
    returning item, attempts`,
 )
 
+const failedItems = { parameters: { job: text, items: arrayOf(text) } }
 const deleteFailures = statement(
   'job_failures_delete',
-  { parameters: { job: text, items: arrayOf(text) } },
+  failedItems,
   'delete from job_failures where job = $job and item = any ($items)',
 )
-
 const deleteOtherFailures = statement(
   'job_failures_delete_others',
-  { parameters: { job: text, items: arrayOf(text) } },
+  failedItems,
   'delete from job_failures where job = $job and item <> all ($items)',
 )
 
@@ -113,7 +110,6 @@ export const deleteStaleJobFailures = statement(
      and not (s.job = 'credit-deposits' and exists (select from deposits d where d.reference = s.item and d.status <> 'CREDITED'))`,
 )
 
-/** Returns recorded failures of batch jobs, oldest first. */
 export const findJobFailures = statement(
   'job_failures_find',
   {
@@ -123,7 +119,6 @@ export const findJobFailures = statement(
   'select job, item, attempts, since, next_attempt_at, last_error from job_failures order by since, job, item limit $limit',
 )
 
-/** Makes all failed items due now, and returns the number of these items. */
 export const retryJobFailures = statement(
   'job_failures_retry',
   { columns: { count: int } },
@@ -133,11 +128,9 @@ export const retryJobFailures = statement(
    select count(*)::int as count from updated_job_failures`,
 )
 
-/** Maximum number of items named in a log line. */
 const MAX_NAMED_ITEMS = 5
 /** Maximum number of recorded failures per file scan. More failures usually have a common cause outside the files. */
 const MAX_SCAN_FAILURES = 100
-/** Maximum length of a recorded error message, in characters. */
 const MAX_ERROR_LENGTH = 300
 const STATEMENT_TIMEOUT = '57014'
 
@@ -183,7 +176,6 @@ interface Dependencies {
   meter?: Pick<Meter, 'count'>
 }
 
-/** Creates a runner of batch jobs. */
 export function createBatchJobRunner({ database, log, notifications, meter = noopMeter }: Dependencies) {
   /** Records failures and logs the items that failed for the first time. */
   async function record(job: BatchJobName | FileScanName, failures: ReadonlyMap<string, unknown>): Promise<void> {
@@ -193,10 +185,8 @@ export function createBatchJobRunner({ database, log, notifications, meter = noo
     const fresh = recorded.filter(({ attempts }) => attempts === 1).map(({ item }) => ({ job, item }))
     if (fresh.length === 0) return
     const named = (await withPublicItems(database, fresh.slice(0, MAX_NAMED_ITEMS))).map(({ item }) => item)
-    log.error(
-      { err: failures.get(fresh[0]!.item), job, count: fresh.length, items: named },
-      'Batch job failed for some items; retrying ("annal jobs" lists them)',
-    )
+    const fields = { err: failures.get(fresh[0]!.item), job, count: fresh.length, items: named }
+    log.error(fields, 'Batch job failed for some items; retrying ("annal jobs" lists them)')
   }
 
   /** Processes items in one transaction. Records a failure and returns undefined. Throws UNAVAILABLE. */
@@ -244,7 +234,7 @@ export function createBatchJobRunner({ database, log, notifications, meter = noo
   return {
     run,
 
-    /** Runs several batch jobs. An error in one job does not stop the other jobs. Throws the first error at the end. */
+    /** An error in one job does not stop the other jobs. Throws the first error at the end. */
     runAll: (batchJobs: readonly BatchJob[], cancel?: AbortSignal) =>
       forEachSettled(batchJobs, (job) => run(job, cancel), cancel),
 

@@ -26,7 +26,6 @@ export function subjectOf(data: object, nid: string | null = null): Record<strin
   return subject
 }
 
-/** SQL that returns the nid of an asset. $1: UUID of the asset. */
 export const findNid = 'select nid from assets where id = $1::uuid'
 
 /** Condition: a notice to the previous address of an existing account. It keeps the address for 30 days. */
@@ -92,7 +91,6 @@ export const countDead = statement(
    from jobs.job where name = 'dead-letter' group by source_name order by source_name`,
 )
 
-/** Returns the newest dead letters. */
 export const findDead = statement(
   'jobs_dead',
   {
@@ -134,10 +132,7 @@ export const retryJobs = statement(
    select ((select count(*) from updated_jobs) + (select count(id) from enqueued_jobs))::int as count`,
 )
 
-/**
- * Version of pg-boss whose insertion (`insertJobs` in `plans.js`) the functions repeat. After an update of pg-boss,
- * `test/unit/jobs/enqueue.test.ts` checks that both fill the same columns. Then enter the new version here.
- */
+/** Version of pg-boss whose insertion (`insertJobs` in `plans.js`) the functions repeat. `test/unit/jobs/enqueue.test.ts` compares the two. */
 export const writtenFor = { pgBoss: '12.35.0', tables: 43 }
 
 const bodyOf = (priority: string) => `
@@ -174,10 +169,7 @@ const install = ([name, body]: [string, string]) => `
       RETURNS uuid LANGUAGE plpgsql AS $body$${body}$body$;
     END IF;`
 
-/**
- * SQL that creates the functions, or replaces them if their text differs. If a newer pg-boss created the tables, the
- * functions belong to a newer Annal and are kept.
- */
+/** SQL that creates or replaces the functions. If a newer pg-boss created the tables, the functions belong to a newer Annal and stay. */
 export const enqueueFunctionSql = `
   ${lockForTransaction};
   DO $install$ BEGIN${Object.entries(bodies).map(install).join('')}

@@ -1,5 +1,4 @@
 /** Hourly maintenance: retention, remains of deleted assets, and garbage collection. Several processes may run it. */
-
 import type { Database } from '../db/database-types.ts'
 import { boolean, int, statement, text } from '../db/sql.ts'
 import type { ContentStore } from '../files/file-types.ts'
@@ -16,13 +15,11 @@ import { createRetentionJobs, type RetentionDays, readOverdue } from './retentio
 
 const PINS_AT_ONCE = 1_000
 
-/** Returns a page of the CIDs that assets need. */
 const nextPins = statement(
   'pins_after',
   { parameters: { after: text, limit: int }, columns: { cid: text } },
   'select distinct cid from pins where cid > $after order by cid limit $limit',
 )
-
 const isPinned = statement(
   'pins_has',
   { parameters: { cid: text }, columns: { found: boolean } },
@@ -66,7 +63,6 @@ export function createMaintenance(deps: Dependencies) {
     for await (const page of pages) for (const { cid } of page) yield cid
   }
 
-  /** Deletes interrupted uploads. */
   const deleteAbandonedUploads = () => runner.runFileScan('delete-uploads', deps.uploads.deleteAbandoned)
 
   return {
@@ -75,7 +71,6 @@ export function createMaintenance(deps: Dependencies) {
 
     deleteAbandonedUploads,
 
-    /** Refreshes this process's counters for limits that all processes share. Throws UNAVAILABLE. */
     renewCounters: deps.counter.renew,
 
     /** Returns the age of the oldest overdue row by retention rule, in seconds. Throws UNAVAILABLE. */

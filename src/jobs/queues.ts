@@ -8,7 +8,7 @@ interface MailRequest {
   at: string
 }
 
-/** Job that sends a mail about an account. `email` is unverified user input. */
+/** Mail about an account. `email` is unverified user input. */
 export type AccountMailJob = MailRequest &
   (
     | { template: 'password-reset'; email: string }
@@ -21,47 +21,22 @@ export type AccountMailJob = MailRequest &
     | ({ template: 'email-verification' } & ({ userId: string } | { email: string; requester: string | null }))
   )
 
-/** Job that attempts to deliver a webhook. */
-export interface DeliveryJob {
-  deliveryId: string
-}
-
-/** Job that destroys the key share of a deleted account in the vault. */
-export interface ForgetKeyJob {
-  userId: string
-}
-
-/** Job that sends a mail about an order. */
 export type OrderMailJob =
   | { template: Exclude<OrderMessage['template'], 'administrator-refund'>; orderId: string }
   | { template: 'administrator-refund'; orderId: string; refundId: string }
 
-/** Job that creates an asset's thumbnail. */
-export interface ThumbnailJob {
-  assetId: string
-}
-
-/** Job that adds the manifest to an asset's file. */
-export interface ManifestJob {
-  assetId: string
-}
-
-/** Job that runs a scheduled task. */
-export interface MaintenanceJob {
-  task: string
-}
-
 /** Data of a job, by queue. */
 export interface JobData {
-  /** Job that settles the order of a delivery that failed permanently. */
-  'abandoned-delivery': DeliveryJob
+  /** Settles the order of a delivery that failed permanently. */
+  'abandoned-delivery': { deliveryId: string }
   'account-mail': AccountMailJob
-  'forget-key': ForgetKeyJob
+  /** Destroys the key share of a deleted account in the vault. */
+  'forget-key': { userId: string }
   mail: OrderMailJob
-  maintenance: MaintenanceJob
-  manifest: ManifestJob
-  thumbnail: ThumbnailJob
-  'webhook-delivery': DeliveryJob
+  maintenance: { task: string }
+  manifest: { assetId: string }
+  thumbnail: { assetId: string }
+  'webhook-delivery': { deliveryId: string }
 }
 
 /** Handlers of the queues. The queue `maintenance` runs the tasks of `background.ts`. */
@@ -69,10 +44,8 @@ export type JobHandlers = {
   [Name in Exclude<keyof JobData, 'maintenance'>]: (data: JobData[Name]) => Promise<void>
 }
 
-/** SQL expressions of a job's data, by field name. */
 export type SqlOf<Data> = Data extends unknown ? { readonly [Name in keyof Data]: string } : never
 
-/** Jobs for one queue. */
 export type JobParts = {
   [Queue in keyof JobData]: {
     queue: Queue

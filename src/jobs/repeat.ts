@@ -1,9 +1,7 @@
 import type { Log } from '../shared/log.ts'
 
-/** A repeating background task. */
 export type Repetition = ReturnType<typeof repeat>
 
-/** Return value of a task that must not run again. */
 export const done = Symbol('done')
 
 /** Minimum time between two log lines of a failing task, in milliseconds. */

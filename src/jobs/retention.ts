@@ -1,13 +1,9 @@
-/**
- * Rules for rows that are deleted by age, and their batch jobs. `docs/reference/retention.md` lists all tables. A new
- * rule needs a row in `rules` and a name in `batchJobItems`.
- */
+/** Rules for rows that are deleted by age. A new rule needs a row in `rules` and a name in `batchJobItems`. */
 import { keyValueKeys } from '../db/key-value-store.ts'
 import { arrayOf, float, int, statement, text } from '../db/sql.ts'
 import { firstIdSql } from '../shared/ids.ts'
 import { type BatchJob, type BatchJobName, findItemsSql, pageShape, simpleBatchJob } from './batch-jobs.ts'
 
-/** Retention periods, in days. */
 export interface RetentionDays {
   eventDays: number
   idempotencyKeyDays: number
@@ -19,13 +15,9 @@ const ONE_TIME_TOKEN_DAYS = 7
 
 const KEPT_FROM_KEY = `'${keyValueKeys.feedsKeptFrom}'`
 
-/**
- * SQL expression of the time since which feeds are complete. Older events may already be deleted, so invariants about
- * events and deliveries apply only to newer ones.
- */
+/** SQL expression of the time since which feeds are complete. Invariants about events and deliveries apply only to newer ones. */
 export const keptFromSql = `coalesce((select value::timestamptz from key_values where key = ${KEPT_FROM_KEY}), '-infinity')`
 
-/** SQL expression of the time before which rows are deleted. */
 const beforeSql = 'now() - make_interval(days => $days)'
 
 const recordKeptFromSql = `recorded_time as (
@@ -82,17 +74,17 @@ const rules = {
   // The oldest events of a feed are deleted first, to avoid gaps. Events with deliveries and later events are kept.
   'delete-events': {
     ...{ table: 'events', key: 'id', since: 'r.created_at', isCandidate: isOldIdSql, days: 'eventDays' },
-    with: `kept_events as materialized (
-     select feeds.owner_id, first_kept.sequence
+    with: `retained_events as materialized (
+     select feeds.owner_id, first_retained.sequence
      from (select distinct owner_id from old_rows) feeds cross join lateral (
        select e.sequence from events e
        where e.owner_id = feeds.owner_id and (e.id not in (select id from old_rows)
          or exists (select from webhook_deliveries d where d.event_id = e.id))
        order by e.sequence limit 1
-     ) first_kept
+     ) first_retained
    ),
    ${recordKeptFromSql}`,
-    unless: 'exists (select from kept_events k where k.owner_id = r.owner_id and k.sequence <= r.sequence)',
+    unless: 'exists (select from retained_events k where k.owner_id = r.owner_id and k.sequence <= r.sequence)',
   },
 } satisfies Partial<Record<BatchJobName, Rule>>
 
@@ -130,7 +122,6 @@ const compile = ([job, rule]: [BatchJobName, Rule]) => {
 
 const compiled = (Object.entries(rules) as [BatchJobName, Rule][]).map(compile)
 
-/** Creates the batch jobs that delete rows by age. */
 export const createRetentionJobs = (config: RetentionDays): BatchJob[] => compiled.map(({ create }) => create(config))
 
 /** Returns the time for which the oldest row of each rule is overdue, in seconds. */

@@ -3,8 +3,9 @@ import { arrayOf, boolean, statement, uuid } from '../db/sql.ts'
 import { chunk, keysetPages } from '../shared/async.ts'
 import { LostKeyError } from '../shared/errors.ts'
 import { NIL_UUID, toId } from '../shared/ids.ts'
+import type { Custody, EnvelopeCipher } from './envelope-encryption.ts'
 import { findKeys, sealedTexts } from './key-rotation.ts'
-import type { Custody, EnvelopeCipher, KeyVault } from './key-types.ts'
+import type { KeyVault } from './key-vault.ts'
 
 const PAGE = 500
 const firstPage = { first: NIL_UUID, limit: PAGE }
@@ -12,15 +13,15 @@ const isFull = (rows: object[]) => rows.length > MOST_ROWS
 /** A prefix that no envelope has. With this prefix, every envelope counts as stale and is read. */
 const NO_PREFIX = Buffer.from([255])
 
-/**
- * Decrypts everything that the vault's keys encrypt, and reports failures. Throws the errors of an unavailable vault.
- */
-export async function checkSealed(infrastructure: {
+interface Parts {
   database: Database
   custody: Custody
   envelopeCipher: EnvelopeCipher
-}): Promise<Finding> {
-  const { database, custody, envelopeCipher } = infrastructure
+  vault: Pick<KeyVault, 'owners' | 'deletedOwners'>
+}
+
+/** Decrypts everything that the vault's keys encrypt, and reports failures. Throws the errors of an unavailable vault. */
+export async function checkSealed({ database, custody, envelopeCipher }: Omit<Parts, 'vault'>): Promise<Finding> {
   const found: { subject: string; problem: string }[] = []
 
   async function attempt(subject: string, title: string, decrypt: () => Promise<unknown>) {
@@ -66,14 +67,8 @@ const findOwners = statement(
   'select id, deleted_at is not null as deleted from users where id = any ($users)',
 )
 
-/**
- * Compares the key shares in the vault with the accounts in the database. Throws the errors of an unavailable vault.
- */
-export async function checkOwners(infrastructure: {
-  database: Database
-  vault: Pick<KeyVault, 'owners' | 'deletedOwners'>
-}): Promise<Finding[]> {
-  const { database, vault } = infrastructure
+/** Compares the key shares in the vault with the accounts in the database. Throws the errors of an unavailable vault. */
+export async function checkOwners({ database, vault }: Pick<Parts, 'database' | 'vault'>): Promise<Finding[]> {
   const inconsistent: object[] = []
   const unknown: object[] = []
   const isDeletedById = async (users: string[]) =>
@@ -91,10 +86,7 @@ export async function checkOwners(infrastructure: {
   for await (const owners of chunk(vault.deletedOwners(), PAGE)) {
     for (const [owner, isDeleted] of await isDeletedById(owners))
       if (!isDeleted)
-        inconsistent.push({
-          subject: toId('user', owner),
-          problem: 'the account is marked as deleted in the vault, but not in the database',
-        })
+        inconsistent.push({ subject: toId('user', owner), problem: 'only the vault marks the account as deleted' })
     if (isFull(inconsistent)) break
   }
   const deleted = 'Deleted accounts are deleted in the database and in the key vault. A running server repairs this.'

@@ -1,54 +1,9 @@
-/**
- * Envelope encryption with AES-256-GCM for secrets in the database and custodial private keys. Each secret has a data
- * key, which the key vault wraps. A ciphertext consists of nonce, tag and encrypted bytes.
- */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+/** Envelope encryption for secrets in the database and custodial private keys. Each secret has a data key, which the key vault wraps. */
+import { randomBytes } from 'node:crypto'
 import { LostKeyError } from '../shared/errors.ts'
-import type {
-  CoinPlan,
-  Custody,
-  EnvelopeCipher,
-  KeyVault,
-  KeyWrapping,
-  LocalCipher,
-  SealedKey,
-  SignedCoins,
-  WrappedKey,
-} from './key-types.ts'
-
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
-
-/** Encrypts bytes with a 32-byte key. `context` is authenticated but not stored. */
-export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
-  const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
-  const body = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), body])
-}
-
-/** Decrypts the result of `seal`. Throws LostKeyError if the bytes, the key or the context differ. */
-export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
-  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
-  try {
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(context))
-      .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
-  } catch (cause) {
-    throw new LostKeyError('The encrypted data was changed, or encrypted with another key or for another purpose.', {
-      cause,
-    })
-  }
-}
-
-/**
- * Creates a cipher with one 32-byte key for short-lived texts, for which separate data keys would cost too much.
- */
-export const createLocalCipher = (key: Uint8Array): LocalCipher => ({
-  seal: (text, context) => seal(key, Buffer.from(text), context).toString('base64'),
-  open: (sealed, context) => unseal(key, Buffer.from(sealed, 'base64'), context).toString(),
-})
+import type { CoinPlan, KeyWrapping, SealedKey, SignedCoins } from './key-types.ts'
+import type { KeyVault } from './key-vault.ts'
+import { seal, unseal } from './seal.ts'
 
 /**
  * An envelope consists of this version, the ID of the key-encryption key, the wrapped data key and the ciphertext. A
@@ -76,10 +31,11 @@ function parseEnvelope(bytes: Uint8Array) {
 }
 
 const prefixOf = (keyId: string) => Buffer.concat([Buffer.of(ENVELOPE_VERSION), withLength(Buffer.from(keyId))])
-const joinEnvelope = ({ keyId, wrapped }: WrappedKey, sealed: Uint8Array) =>
+const joinEnvelope = ({ keyId, wrapped }: { keyId: string; wrapped: Uint8Array }, sealed: Uint8Array) =>
   Buffer.concat([prefixOf(keyId), withLength(wrapped), sealed])
 
-export function createEnvelopeCipher({ vault }: { vault: KeyVault }): EnvelopeCipher {
+/** Encrypts small secrets, each with its own data key, which the key vault wraps. */
+export function createEnvelopeCipher({ vault }: { vault: Pick<KeyVault, 'wrap' | 'unwrap'> }) {
   const dataKeyContext = (context: string) => `${context}\ndata-key`
 
   async function withDataKey<T>(
@@ -97,28 +53,33 @@ export function createEnvelopeCipher({ vault }: { vault: KeyVault }): EnvelopeCi
   }
 
   return {
-    async seal(text, context) {
+    async seal(text: string, context: string): Promise<Uint8Array> {
       const dataKey = randomBytes(32)
       const wrapped = await vault.wrap(dataKey, dataKeyContext(context))
       const sealed = seal(dataKey, Buffer.from(text), context)
       dataKey.fill(0)
       return joinEnvelope(wrapped, sealed)
     },
-    open: (envelope, context) =>
+    /** Throws LostKeyError if the envelope is of another context, or its key is lost. */
+    open: (envelope: Uint8Array, context: string): Promise<string> =>
       withDataKey(envelope, context, async (dataKey, sealed) => unseal(dataKey, sealed, context).toString()),
-    rewrap: (envelope, context) =>
+    /** Wraps the data key of the same ciphertext with the vault's current key. Throws LostKeyError. */
+    rewrap: (envelope: Uint8Array, context: string): Promise<Uint8Array> =>
       withDataKey(envelope, context, async (dataKey, sealed) =>
         joinEnvelope(await vault.wrap(dataKey, dataKeyContext(context)), sealed),
       ),
+    /** Returns the prefix of all envelopes that a key-encryption key wraps. */
     prefixOf,
   }
 }
+
+export type EnvelopeCipher = ReturnType<typeof createEnvelopeCipher>
+export type Custody = ReturnType<typeof createCustody>
 
 type Awaitable<T> = T | Promise<T>
 /** Cryptography on the elliptic curve of the chain. Asynchronous, so that the library can be loaded on first use. */
 interface KeyPairs {
   createKeyPair(): Awaitable<{ address: string; privateKey: Uint8Array }>
-  /** Signs a text with EIP-191 personal_sign. The signature is 0x-prefixed. */
   signText(privateKey: Uint8Array, text: string): Awaitable<string>
   signCoins(privateKey: Uint8Array, plans: readonly CoinPlan[]): Awaitable<SignedCoins[]>
 }
@@ -129,7 +90,14 @@ const WRAPPING_VERSION = 2
 const dataKeyContext = (userId: string) => `${userId}\ndata-key\nv${WRAPPING_VERSION}`
 const privateKeyContext = (userId: string) => `${userId}\nprivate-key\nv1`
 
-export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: KeyPairs }): Custody {
+/** Custodial key pairs. Private keys are decrypted only inside these calls, which throw LostKeyError. */
+export function createCustody({
+  vault,
+  keyPairs,
+}: {
+  vault: Pick<KeyVault, 'wrapFor' | 'unwrapFor' | 'forget'>
+  keyPairs: KeyPairs
+}) {
   async function wrap(userId: string, dataKey: Uint8Array): Promise<KeyWrapping> {
     const { keyId, wrapped } = await vault.wrapFor(userId, dataKey, dataKeyContext(userId))
     return { version: WRAPPING_VERSION, vaultKeyId: keyId, wrappedDataKey: wrapped }
@@ -153,7 +121,7 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
   }
 
   return {
-    async create(userId) {
+    async create(userId: string): Promise<SealedKey & { address: string }> {
       const dataKey = randomBytes(32)
       const { address, privateKey } = await keyPairs.createKeyPair()
       try {
@@ -164,9 +132,13 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
         privateKey.fill(0)
       }
     },
-    sign: (userId, key, text) => open(userId, key, (privateKey) => keyPairs.signText(privateKey, text)),
-    signCoins: (userId, key, plans) => open(userId, key, (privateKey) => keyPairs.signCoins(privateKey, plans)),
-    async rewrap(userId, key) {
+    /** Signs a text with EIP-191 personal_sign. The signature is 0x-prefixed. */
+    sign: (userId: string, key: SealedKey, text: string): Promise<string> =>
+      open(userId, key, (privateKey) => keyPairs.signText(privateKey, text)),
+    signCoins: (userId: string, key: SealedKey, plans: readonly CoinPlan[]): Promise<SignedCoins[]> =>
+      open(userId, key, (privateKey) => keyPairs.signCoins(privateKey, plans)),
+    /** Wraps the same data key with the vault's current key. */
+    async rewrap(userId: string, key: KeyWrapping): Promise<KeyWrapping> {
       const dataKey = await unwrap(userId, key)
       try {
         return await wrap(userId, dataKey)
@@ -174,6 +146,6 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
         dataKey.fill(0)
       }
     },
-    forget: (userId) => vault.forget(userId),
+    forget: vault.forget,
   }
 }

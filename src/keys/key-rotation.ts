@@ -8,7 +8,8 @@ import { webhookSecretContext } from '../modules/store/network-apps.ts'
 import { keysetPages } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'
 import { type IdPrefix, NIL_UUID, toId } from '../shared/ids.ts'
-import type { Custody, EnvelopeCipher, KeyRing } from './key-types.ts'
+import type { Custody, EnvelopeCipher } from './envelope-encryption.ts'
+import type { KeyRing } from './key-vault.ts'
 
 /** Parameters of a page. Pages also contain rows that need no change, so all pages cost the same. */
 const page = { after: uuid, limit: int }
@@ -41,9 +42,7 @@ const findKey = statement(
   'select wrapped_data_key = $before as is_same from user_keys where user_id = $user',
 )
 
-/**
- * An encrypted column. `contextOf` returns the encryption context of a row. `title` describes the text for operators.
- */
+/** Describes an encrypted column. `contextOf` returns the encryption context of a row. `title` describes the text for operators. */
 const sealedText = (
   table: string,
   column: string,
@@ -77,7 +76,6 @@ const sealedText = (
 const secretColumn = (column: string, title: string) =>
   sealedText('network_apps', column, title, 'app', webhookSecretContext)
 
-/** The columns of encrypted texts. */
 export const sealedTexts = {
   orders: sealedText('orders', 'action_args', 'its arguments', 'order', actionArgsContext),
   network_apps: secretColumn('webhook_secret', 'its webhook secret'),
@@ -114,14 +112,6 @@ const recordRotation = statement(
    select`,
 )
 
-/** Result of a rotation. `isNew`: this run created the current key. `rewrapped`: number of rewrapped rows. */
-interface Rotation {
-  current: string
-  isNew: boolean
-  rewrapped: number
-  unreadable: { holder: KeyHolder; id: string; reason: string }[]
-}
-
 interface Dependencies {
   database: Database
   custody: Custody
@@ -129,7 +119,6 @@ interface Dependencies {
   keyRing: KeyRing
 }
 
-/** Number of rows that are read at once. */
 const PAGE = 500
 /** Number of rows that are written at once. */
 const CONCURRENCY = 8
@@ -141,11 +130,8 @@ const BETWEEN_TRIES_MS = 500
 
 type Outcome = 'rewrapped' | 'changed' | Error
 
-/** A row, and the function that wraps it again. The function is undefined if the current key wraps the row already. */
-interface Row {
-  id: string
-  rewrap: (() => Promise<Outcome>) | undefined
-}
+/** A row, and the function that wraps the row again. The function is undefined if the current key wraps the row already. */
+type Row = { id: string; rewrap: (() => Promise<Outcome>) | undefined }
 
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
@@ -212,8 +198,8 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   }
 
   /** Rewraps all stale rows once. */
-  async function pass(current: string, onRow: () => void): Promise<Pick<Rotation, 'rewrapped' | 'unreadable'>> {
-    const unreadable: Rotation['unreadable'] = []
+  async function pass(current: string, onRow: () => void) {
+    const unreadable: { holder: KeyHolder; id: string; reason: string }[] = []
     let rewrapped = 0
     for (const holder of holders) {
       const prefix = holder === 'user_keys' ? 'user' : sealedTexts[holder].prefix
@@ -253,8 +239,11 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   return {
     status,
 
-    /** Continues an interrupted rotation, or starts one. `onProgress` gets the rewrapped and the total rows. */
-    async rotate(onProgress: (done: number, total: number) => void): Promise<Rotation> {
+    /**
+     * Continues an interrupted rotation, or starts one. `onProgress` gets the rewrapped and the total rows. `isNew`: this run created the
+     * current key.
+     */
+    async rotate(onProgress: (done: number, total: number) => void) {
       let done = 0
       const left = async () => sumOf((await status()).keys.slice(1))
       const run = async () => {

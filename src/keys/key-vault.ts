@@ -10,13 +10,14 @@ import { join } from 'node:path'
 import { DomainError, LostKeyError, unavailable } from '../shared/errors.ts'
 import { errorCode, FixableError, ifMissing } from '../shared/operator-errors.ts'
 import { createFile, readOrCreate, removeFile, removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
-import { seal, unseal } from './envelope-encryption.ts'
-import type { KeyRing, KeyVault } from './key-types.ts'
+import { seal, unseal } from './seal.ts'
 
-interface RingKey {
-  id: string
-  key: Buffer
-}
+type LocalKeyVault = ReturnType<typeof createLocalKeyVault>
+export type KeyVault = Omit<LocalKeyVault, 'ring'>
+/** The vault's key-encryption keys, for operators. */
+export type KeyRing = Pick<LocalKeyVault['ring'], 'ids' | 'renew' | 'destroyEarlier'>
+
+type RingKey = { id: string; key: Buffer }
 
 /** Minimum time from the replacement to the destruction of a key, in milliseconds. Running requests may use the key. */
 const REST_MS = 15 * 60_000
@@ -26,7 +27,6 @@ const KEY_SHARE_BYTES = 32
 
 export const vaultIdFile = (dir: string): string => join(dir, 'keys', 'vault-id')
 
-/** Returns the identity of the vault in the installation's folder `dir`, or undefined if there is none. */
 export function readVaultId(dir: string): string | undefined {
   try {
     return readFileSync(vaultIdFile(dir), 'utf8').trim()
@@ -44,7 +44,6 @@ function toRingKey(hex: string): RingKey {
   return { id: `local:${createHash('sha256').update(key).digest('hex').slice(0, 16)}`, key }
 }
 
-/** Returns the content of a key file if it is valid. Throws a FixableError. */
 function checked(hex: string, file: string): string {
   if (isKey(hex)) return hex
   throw new FixableError(`${file} is damaged: expected 64 hex digits.`, 'Restore ANNAL_DIR/keys from the backup.')
@@ -52,44 +51,16 @@ function checked(hex: string, file: string): string {
 
 const readKey = (file: string) => checked(readFileSync(file, 'utf8').trim(), file)
 
-/** Returns a text that changes when the file is replaced. */
 function versionOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false })
   return found ? `${found.ino} ${found.mtimeMs}` : ''
 }
 
-/** Explains a full disk to the operator. Returns other errors unchanged. */
-function explainWriteError(error: unknown, dir: string): unknown {
-  const code = errorCode(error)
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error
-  return new FixableError(
-    `There is no space for a new key in ${dir}.`,
-    'Free space or grow the disk, and rotate again. `annal gc` removes unused file blocks.',
-    { cause: error },
-  )
-}
+/** `key`: 64 hex digits, or undefined to use a file. `previousKeys`: earlier keys besides those in files, newest first. */
+type KeySource = { dir: string; key: string | undefined; previousKeys?: readonly string[] }
 
-interface KeySource {
-  /** The installation's folder. The vault is in its folder `keys`. */
-  dir: string
-  /** 64 hex digits. Undefined to use a file, which is created at the first start. */
-  key: string | undefined
-  /** Earlier keys besides those in files, newest first. */
-  previousKeys?: readonly string[]
-}
-
-interface LocalKeyRing extends KeyRing {
-  current(): RingKey
-  /** Finds a key by its ID. Reads the files again for an unknown ID. Throws LostKeyError. */
-  find(id: string): RingKey
-  oldest(): RingKey
-}
-
-/**
- * Reads the keys, and creates the first one if there is none. Throws if a file is damaged. `assertOwn` throws
- * UNAVAILABLE if the folder does not belong to this installation any more.
- */
-function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn: () => void): LocalKeyRing {
+/** Reads the keys, and creates the first key if there is none. Throws if a file is damaged. `assertOwn` throws UNAVAILABLE for a foreign folder. */
+function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn: () => void) {
   const dir = join(root, 'keys')
   const file = join(dir, 'key-encryption-key')
   const ringDir = join(dir, 'ring')
@@ -104,11 +75,8 @@ function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn
     if (existsSync(ringDir)) {
       // Names with a dot are temporary files that a crash left behind.
       const files = readdirSync(ringDir).filter((name) => !name.includes('.'))
-      const found = files.map((name) => ({
-        path: join(ringDir, name),
-        createdAt: statSync(join(ringDir, name)).mtimeMs,
-      }))
-      hexes.push(...found.sort((a, b) => b.createdAt - a.createdAt).map(({ path }) => readKey(path)))
+      const paths = files.map((name) => join(ringDir, name))
+      hexes.push(...paths.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs).map(readKey))
     }
     // If the operator moved the key from the file to the environment, the key in the file is an earlier key.
     if (!usesFiles && existsSync(file)) hexes.push(readKey(file))
@@ -130,25 +98,28 @@ function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn
   }
 
   return {
-    current() {
+    current(): RingKey {
       if (usesFiles && performance.now() - checkedAt > CHECK_INTERVAL_MS) {
         checkedAt = performance.now()
         if (versionOf(file) !== version) reload()
       }
       return keys[0]
     },
-    find(id) {
+    /** Finds a key by its ID. Reads the files again for an unknown ID. Throws LostKeyError. */
+    find(id: string): RingKey {
       if (!keys.some((each) => each.id === id)) reload()
       const found = keys.find((each) => each.id === id)
       if (!found) throw new LostKeyError(`The key vault does not hold the key ${id}.`)
       return found
     },
     oldest: () => keys.at(-1)!,
-    async ids() {
+    /** Returns the IDs of the current key and of earlier keys, newest first. */
+    async ids(): Promise<{ current: string; earlier: string[] }> {
       reload()
       return { current: keys[0].id, earlier: keys.slice(1).map(({ id }) => id) }
     },
-    async renew() {
+    /** Creates a new current key. Returns false if the operator configures the key. */
+    async renew(): Promise<boolean> {
       reload()
       if (!usesFiles) return false
       const fresh = toRingKey(newKey())
@@ -157,12 +128,15 @@ function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn
         for (const each of [keys[0], fresh]) await createFile(copyOf(each), each.key.toString('hex'))
         await replaceFile(file, fresh.key.toString('hex'))
       } catch (error) {
-        throw explainWriteError(error, dir)
+        if (!['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')) throw error
+        const fix = 'Free space or grow the disk, and rotate again. `annal gc` removes unused file blocks.'
+        throw new FixableError(`There is no space for a new key in ${dir}.`, fix, { cause: error })
       }
       reload()
       return true
     },
-    async destroyEarlier() {
+    /** Destroys the stored earlier keys. Returns their IDs. Throws CONFLICT if they were replaced too recently. */
+    async destroyEarlier(): Promise<string[]> {
       reload()
       const wait = usesFiles ? REST_MS - (Date.now() - statSync(file).mtimeMs) : 0
       const filesOf = (each: RingKey) => [
@@ -196,7 +170,7 @@ function shareFile(folder: string, owner: string) {
 
 const exists = async (path: string) => (await stat(path).catch(ifMissing)) !== undefined
 
-/** Yields the owners that files in the folders of `dir` are named after. Skips temporary files. */
+/** Yields the owners that files in `dir` are named after, unordered. Skips temporary files. */
 async function* ownersIn(dir: string): AsyncGenerator<string> {
   const list = async (folder: string) => (await readdir(folder).catch(ifMissing)) ?? []
   for (const folder of await list(dir)) {
@@ -205,9 +179,8 @@ async function* ownersIn(dir: string): AsyncGenerator<string> {
 }
 
 /**
- * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it,
- * nothing of the owner can be decrypted. The folder `deleted` contains an empty file for each deleted owner. Changes
- * are on the disk when a method resolves.
+ * Opens the key shares. Without the key share of an owner, a file with 32 random bytes, nothing of the owner can be decrypted. The folder
+ * `deleted` contains an empty file for each deleted owner. Changes are on the disk when a method resolves.
  */
 export function openKeyShares(dir: string, assertOwn = () => {}) {
   const sharesDir = join(dir, 'keys', 'counterparts')
@@ -225,9 +198,8 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
   return {
     isDeleted,
     find,
-    /** Returns true if the owner has a key share, intact or not. */
+    /** Returns true even if the key share is damaged. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
-    /** Returns the key share of the owner. Creates it if it does not exist. Throws LostKeyError for a deleted owner. */
     async findOrCreate(owner: string): Promise<Buffer> {
       const keyShare = await find(owner)
       if (keyShare) return keyShare
@@ -240,11 +212,12 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
       if (!created) throw new Error(`The key share of ${owner} was destroyed.`)
       return created
     },
-    /** Removes the key share. Does not overwrite it, because storage devices keep old blocks anyway. */
+    /** Destroys the key share, and with it all keys that were wrapped for the owner. Storage devices keep old blocks, so overwriting is useless. */
     async forget(owner: string): Promise<void> {
       assertOwn()
       await removeFile(fileOf(owner))
     },
+    /** Records that the owner was deleted. Afterwards nothing can be wrapped for the owner. */
     async markDeleted(owner: string): Promise<void> {
       assertOwn()
       await createFile(shareFile(deletedDir, owner), '')
@@ -260,13 +233,11 @@ const expand = (root: Uint8Array, purpose: string) =>
   createHmac('sha256', root).update(purpose).update(Buffer.of(1)).digest()
 
 /**
- * Opens the vault, and creates missing files at the first start. Throws if a file is damaged. `id` is the identity of
- * the vault. Without it, an unmounted or exchanged folder is not detected later.
+ * Opens the vault, which wraps data keys with key-encryption keys that never leave it. The current key wraps, and earlier keys still unwrap. A key of an
+ * owner also needs the owner's key share. `context` is authenticated. Creates missing files at the first start. Throws if a file is damaged.
+ * `id` is the identity of the vault. Without it, an unmounted or exchanged folder is not detected later.
  */
-export function createLocalKeyVault({
-  id,
-  ...source
-}: KeySource & { id?: string | undefined }): KeyVault & { ring: KeyRing } {
+export function createLocalKeyVault({ id, ...source }: KeySource & { id?: string | undefined }) {
   const { dir } = source
   const keysDir = join(dir, 'keys')
   const assertOwn = () => {
@@ -289,26 +260,29 @@ export function createLocalKeyVault({
   return {
     ...keyShares,
     ring,
-    async wrap(dataKey, context) {
+    async wrap(dataKey: Uint8Array, context: string) {
       const { id, key } = ring.current()
       return { keyId: id, wrapped: seal(key, dataKey, `${id}\n${context}`) }
     },
-    async unwrap(keyId, wrapped, context) {
+    /** Throws LostKeyError if `keyId` did not wrap the bytes for this context. */
+    async unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array> {
       return unseal(ring.find(keyId).key, wrapped, `${keyId}\n${context}`)
     },
-    async wrapFor(owner, dataKey, context) {
+    /** Wraps a key for an owner. Creates the owner's key share if there is none. Throws LostKeyError for a deleted owner. */
+    async wrapFor(owner: string, dataKey: Uint8Array, context: string) {
       const keyShare = await findOrCreate(owner)
       const current = ring.current()
       const wrapped = seal(wrappingKey(current, owner, keyShare), dataKey, `${current.id}\n${context}`)
       return { keyId: current.id, wrapped }
     },
-    async unwrapFor(owner, keyId, wrapped, context) {
+    /** Throws LostKeyError as `unwrap` does, and if the owner's key share was destroyed. */
+    async unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array> {
       const keyShare = await find(owner)
-      if (!keyShare) {
+      if (!keyShare)
         throw new LostKeyError(`The key vault holds no key share for ${owner}.`, { isForGood: await isDeleted(owner) })
-      }
       return unseal(wrappingKey(ring.find(keyId), owner, keyShare), wrapped, `${keyId}\n${context}`)
     },
-    derive: (purpose) => expand(root, purpose),
+    /** Derives a 32-byte key for one purpose, such as signing links. Key rotations do not change it. */
+    derive: (purpose: string): Uint8Array => expand(root, purpose),
   }
 }

@@ -2,8 +2,6 @@ import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { unavailable } from '../shared/errors.ts'
 import { createSemaphore } from '../shared/limiters.ts'
-import type { QueueLoad } from '../telemetry/telemetry-types.ts'
-import type { PasswordHasher } from './key-types.ts'
 
 /** The library's `Algorithm.Argon2id`. Type stripping does not support its const enum. */
 const ARGON2ID = 2
@@ -14,14 +12,10 @@ const MEMORY_COST = 65_536
 /** Number of concurrent hashes: two, or one if two would leave no core free. Each hash needs 64 MiB and a core. */
 const slotsOn = (processors: number) => Math.max(1, Math.min(2, processors - 1))
 
-/** A hasher that reports the load of its queue. */
-export type WatchedHasher = PasswordHasher & { load(): QueueLoad }
+export type PasswordHasher = ReturnType<typeof createPasswordHasher>
 
-/** Creates the password hasher. At most 120 hashes wait, for at most 30 seconds. `memoryCost` is in KiB. */
-export function createPasswordHasher({
-  memoryCost = MEMORY_COST,
-  processors = availableParallelism(),
-} = {}): WatchedHasher {
+/** Creates an argon2id hasher. Throws UNAVAILABLE if more than 120 hashes wait, or one waits for 30 seconds. `memoryCost` is in KiB. */
+export function createPasswordHasher({ memoryCost = MEMORY_COST, processors = availableParallelism() } = {}) {
   const options = { algorithm: ARGON2ID, memoryCost, timeCost: 2, parallelism: 1 } as const
   const queued = createSemaphore({
     ...{ name: 'Signing in', slots: slotsOn(processors), queue: 120, maxWait: 30_000 },
@@ -30,8 +24,9 @@ export function createPasswordHasher({
 
   return {
     load: queued.load,
-    hash: (password) => queued(() => hash(password, options)),
-    verify: (encoded, password) =>
+    hash: (password: string): Promise<string> => queued(() => hash(password, options)),
+    /** Verifies a password. `encoded` is undefined for an unknown account. */
+    verify: (encoded: string | undefined, password: string): Promise<boolean> =>
       queued(async () => {
         if (encoded !== undefined) return verify(encoded, password, options)
         // Without an account, the same work is done, so that the response takes the same time.

@@ -12,7 +12,7 @@ import { DomainError } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { FixableError } from '../shared/operator-errors.ts'
 import { makePrivateFolders, readOrCreate } from '../shared/private-files.ts'
-import type { KeyRing } from './key-types.ts'
+import type { KeyRing } from './key-vault.ts'
 import { openKeyShares, readVaultId, vaultIdFile } from './key-vault.ts'
 
 type Queryable = Pick<Database, 'query'>
@@ -23,15 +23,10 @@ export const isVaultKnown = async (database: Queryable): Promise<boolean> =>
   (await database.query(findSetting, { key: keyValueKeys.vault })).length > 0
 
 /**
- * Throws unless the vault in `dir` belongs to the database. If `mayAssign` is true, assigns the vault to a database
- * without one. Returns the ID of the vault, if the database has one. Call this before the vault is opened, because
- * opening creates missing keys.
+ * Throws unless the vault in `dir` belongs to the database. `mayAssign`: assigns the vault to a database without one. Returns the ID of the vault,
+ * if the database has one. Call this before the vault is opened, because opening creates missing keys.
  */
-export async function assertVaultBelongs(
-  database: Queryable,
-  dir: string,
-  mayAssign: boolean,
-): Promise<string | undefined> {
+export async function assertVaultBelongs(database: Queryable, dir: string, mayAssign: boolean) {
   const key = keyValueKeys.vault
   let [known] = await database.query(findSetting, { key })
   if (!known && mayAssign) {
@@ -109,11 +104,7 @@ export function createVaultCheck(database: Queryable, dir: string, id: string): 
   }
 }
 
-/**
- * Throws if a key that the vault does not hold wraps keys of accounts. Then the folder is older than the last rotation,
- * or KEY_ENCRYPTION_KEY differs. Without this check, the service would abandon commits and webhooks that cannot be
- * decrypted.
- */
+/** Throws if the vault lacks a key that wraps keys of accounts. Without this check, the service would abandon commits that cannot be signed. */
 export async function assertKeysHeld(database: Queryable, keyRing: KeyIds, dir: string) {
   const missing = await readMissingKeys(database, keyRing)
   if (missing.length === 0) return
@@ -148,10 +139,7 @@ export async function abandonKey(database: Queryable, keyRing: KeyIds, keyId: st
   await database.query(insertCurrentTime, { key: `${keyValueKeys.keyGivenUp}${keyId}` })
 }
 
-async function hasKeyShares(dir: string): Promise<boolean> {
-  for await (const _owner of openKeyShares(dir).owners()) return true
-  return false
-}
+const hasKeyShares = async (dir: string) => !(await openKeyShares(dir).owners().next()).done
 
 const lostDatabase = (dir: string, finding: string, fix: string) =>
   new FixableError(

@@ -10,7 +10,7 @@ const files = globSync('**/*.ts', { cwd: root })
   .sort()
 
 const REPEATS =
-  /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bwhile \(held\.size > 0\)|\bcreatePoller\(|\bstartJobLoop\(/
+  /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bwhile \(held\.size > 0\)|\bcreatePoller\(/
 
 const started: Record<string, string> = {
   'modules/coins/treasury/treasury-worker.ts': 'treasuryWorker',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { readPostmaster } from '../../src/embedded/postgres-cluster.ts'
+import { findServers } from '../../src/embedded/server-process.ts'
 import { annalHere, runAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/listen.ts'
@@ -67,9 +67,9 @@ it('stops the embedded database if the start is rejected later', async () => {
   await writeFile(join(own, 'chain/state.json.gz'), 'no chain')
   const { code, stderr } = await runAnnal(own, ['serve'], { env: { PORT: '0' } })
   expect([code, stderr]).toEqual([1, expect.stringContaining('The saved chain')])
-  const left = await readPostmaster(join(own, 'postgres'))
-  if (left) process.kill(left.pid, 'SIGINT')
-  expect(left).toBeUndefined()
+  const left = await findServers(`-D${join(own, 'postgres')}`)
+  for (const pid of left) process.kill(pid, 'SIGINT')
+  expect(left).toEqual([])
 })
 
 /** Runs the service as `npm start` does. */

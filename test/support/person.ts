@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/database-types.ts'
 import { numeric, statement, uuid } from '../../src/db/sql.ts'
-import type { Custody } from '../../src/keys/key-types.ts'
+import type { Custody } from '../../src/keys/envelope-encryption.ts'
 import { insertToken } from '../../src/modules/accounts/sessions.ts'
 import { insertUser } from '../../src/modules/accounts/sign-up.ts'
 import { newUuid, toId } from '../../src/shared/ids.ts'

@@ -11,9 +11,8 @@ import {
   databaseUser,
   ensureCluster,
   findBinaries,
-  readPostmaster,
-} from '../../src/embedded/postgres-cluster.ts'
-import { readLogTail, spawnServer } from '../../src/embedded/server-process.ts'
+} from '../../src/embedded/embedded-postgres.ts'
+import { findServers, startServer } from '../../src/embedded/server-process.ts'
 import { until } from './eventually.ts'
 
 const run = promisify(execFile)
@@ -47,7 +46,6 @@ const common = {
   log_line_prefix: '%m [%p] %a ',
 }
 
-const START_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
 
 function signal(pid: number, what: 'SIGKILL' | 'SIGHUP' | 0): boolean {
@@ -63,7 +61,7 @@ const quoted = (value: string) => `'${value.replaceAll("'", "''")}'`
 function open(place: ServerPlace, password: string): PostgresServer {
   const { dir, hosts, port, inside = [] } = place
   const dataDir = join(dir, 'postgres')
-  const logFile = join(dir, 'postgres.log')
+  const serverArgument = `-D${dataDir}`
   const url = `postgresql://${databaseUser}:${password}@${hosts[0]}:${port}/annal`
   const settings = new Map<string, string>(
     Object.entries({ ...common, port: String(port), listen_addresses: hosts.join(',') }),
@@ -108,32 +106,19 @@ function open(place: ServerPlace, password: string): PostgresServer {
       await rm(join(dataDir, 'postmaster.pid'), { force: true })
       const binaries = await findBinaries()
       const runner = await createRunner(dir, binaries)
-      const { binary, args } = runner.command(binaries.postgres, ['-D', dataDir])
-      const user = runner.spawnAs
-      const asUser = user ? ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : []
-      const [first, ...words] = [...inside, ...asUser, binary, ...args]
-      const spawned = await spawnServer({ binary: first!, args: words, env: childEnvironment, cwd: dir, logFile })
-      const answers = () =>
+      const command = [...inside, ...runner.prefix, binaries.postgres, serverArgument]
+      await startServer('postgres', dir, command, childEnvironment, () =>
         sql('select 1', 'postgres').then(
           () => true,
           () => false,
-        )
-      await until(
-        `${dataDir} takes connections`,
-        async () => {
-          const { failure } = spawned
-          if (failure !== undefined) throw new Error(`PostgreSQL ended (${failure}): ${await readLogTail(logFile)}`)
-          return await answers()
-        },
-        START_MS,
-        50,
+        ),
       )
     },
     async kill() {
-      const postmaster = await readPostmaster(dataDir)
-      if (!postmaster) return false
-      const { stdout } = await run('pgrep', ['-P', String(postmaster.pid)]).catch(() => ({ stdout: '' }))
-      const pids = [postmaster.pid, ...stdout.split('\n').filter(Boolean).map(Number)]
+      const [postmaster] = await findServers(serverArgument)
+      if (postmaster === undefined) return false
+      const { stdout } = await run('pgrep', ['-P', String(postmaster)]).catch(() => ({ stdout: '' }))
+      const pids = [postmaster, ...stdout.split('\n').filter(Boolean).map(Number)]
       for (const pid of pids) signal(pid, 'SIGKILL')
       await until('PostgreSQL is gone', () => !pids.some((pid) => signal(pid, 0)))
       return true
@@ -144,7 +129,7 @@ function open(place: ServerPlace, password: string): PostgresServer {
         else settings.set(name, value)
       }
       await writeSettings()
-      signal((await readPostmaster(dataDir))!.pid, 'SIGHUP')
+      signal((await findServers(serverArgument))[0]!, 'SIGHUP')
     },
     async settleStandbys() {
       const wanted = settings.get('synchronous_standby_names') ?? ''
@@ -183,7 +168,7 @@ function open(place: ServerPlace, password: string): PostgresServer {
       const [row] = await sql<{ isDone: boolean }>('select pg_promote(true, 30) as "isDone"')
       if (!row!.isDone) throw new Error('The standby was not promoted within 30 s.')
     },
-    log: () => readFile(logFile, 'utf8'),
+    log: () => readFile(join(dir, 'postgres.log'), 'utf8'),
   }
   return server
 }

@@ -1,7 +1,7 @@
 /** Creates users without the cost of password hashing. */
 import { inject } from 'vitest'
 import type { Database } from '../../src/db/database-types.ts'
-import type { Custody } from '../../src/keys/key-types.ts'
+import type { Custody } from '../../src/keys/envelope-encryption.ts'
 import { createPasswordHasher } from '../../src/keys/password-hasher.ts'
 import { insertPerson, type TestUser, type UserOptions } from './person.ts'
 

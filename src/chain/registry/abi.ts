@@ -1,4 +1,3 @@
-/** Encodes and decodes the calls and events of the registry contract. */
 import { Interface, id } from 'ethers'
 import { z } from 'zod'
 import type { CommitData } from '../../modules/commits/commits.ts'
@@ -45,7 +44,6 @@ const encodeTexts = (texts: readonly string[]) => word(texts.length) + withOffse
 export const encodeCommit = (nid: string, commitData: string): string =>
   single + withOffsets([encodeText(nid), encodeText(commitData)])
 
-/** Encodes a call with these commits in order. Uses `commit` for one commit and `commitBatch` for several commits. */
 export const encodeCommits = (commits: readonly CommitCall[]): string => {
   const [first] = commits
   if (first && commits.length === 1) return encodeCommit(first.nid, first.commitData)
@@ -78,7 +76,6 @@ export const decodeGetCommits = (answer: string): number[] =>
   (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
 
 export type LogTopics = readonly (string | string[] | null)[]
-/** Returns the log filter of an asset's commits. Logs contain only the hash of the asset's identifier. */
 export const commitTopics = (nid: string): LogTopics => [commitTopic, null, id(nid)]
 
 export const recorderTopics = (recorders: readonly string[]): LogTopics => [

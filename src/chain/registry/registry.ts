@@ -56,7 +56,6 @@ export interface RegistryOptions {
   tracer?: Tracer
 }
 
-/** Error message of a first start on an external chain if no registry is configured and none may be deployed. */
 export const NO_REGISTRY_CHOSEN =
   'This installation has no registry contract yet. ' +
   'Set CHAIN_REGISTRY_ADDRESS to the address of an existing ERC-7053 registry. ' +
@@ -67,14 +66,12 @@ export const registrySetting = (chainId: number) => `${keyValueKeys.registry}${c
 const readSetting = async (database: Database | undefined, key: string) =>
   (await database?.query(findSetting, { key }))?.[0]?.value
 
-/** Number of blocks per page. Each block of a page is one call in the RPC batch. */
 const BLOCKS_OF_PAGE = 50
 /** Initial number of blocks per log request. The number grows after successes and shrinks after rejections. */
 const FIRST_RANGE = 2_000
 const LARGEST_RANGE = 100_000
 export type Registry = ReturnType<typeof createRegistry>
 
-/** Creates a reader of the registry. Stores chain ID and registry address if it has a database. */
 export function createRegistry(options: RegistryOptions) {
   const { rpcUrl, database, address, start, chainId: expectedId, tracer } = options
   const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
@@ -102,7 +99,6 @@ export function createRegistry(options: RegistryOptions) {
     return chainId
   }
 
-  /** Returns the registry's address on a chain, or undefined if the registry was never deployed there. */
   const findAddress = async (chainId: number): Promise<string | undefined> =>
     address ?? readSetting(database, registrySetting(chainId))
 
@@ -112,7 +108,6 @@ export function createRegistry(options: RegistryOptions) {
     return at === undefined ? undefined : { chainId, at }
   }
 
-  /** Returns the blocks with commits of an asset. Throws RpcError if the contract cannot list them. */
   const listBlocks = async (at: string, nid: string): Promise<number[]> => {
     const answer = await rpc.call<string>('eth_call', { to: at, data: abi.encodeGetCommits(nid) }, 'latest')
     // An empty result means that there is no contract at the address, so nothing was committed.
@@ -154,10 +149,8 @@ export function createRegistry(options: RegistryOptions) {
 
   return {
     rpc,
-    /** Registry address that the operator configured. If the address is set, no registry is ever deployed. */
     configuredAddress: address,
     ...{ readChainId, assertChain, findAddress },
-    /** Returns the first block of the registry's log, or undefined if that block is unknown. Throws UNAVAILABLE. */
     findStart: startOf,
     /** Returns the stored or configured chain and address. Undefined before the first commit. */
     async recall(): Promise<{ chainId: number; address: string } | undefined> {
@@ -166,7 +159,6 @@ export function createRegistry(options: RegistryOptions) {
       const at = chainId === undefined ? undefined : await findAddress(chainId)
       return chainId === undefined || at === undefined ? undefined : { chainId, address: at }
     },
-    /** Returns true if the address has code at a block (a hex quantity). Default: the newest block. */
     hasCode: async (at: string, block = 'latest'): Promise<boolean> =>
       (await rpc.call<string>('eth_getCode', at, block)) !== '0x',
     /** Returns all commits of an asset by any account, oldest first. Throws UNAVAILABLE, WrongChainError. */
@@ -242,14 +234,6 @@ const storeStart = async (place: Place, number: number, hash: string) => {
 export async function recordStart(place: Place, transactionHash: string): Promise<void> {
   const receipt = await place.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', transactionHash)
   if (receipt) await storeStart(place, Number(receipt.blockNumber), receipt.blockHash)
-}
-
-/** Returns true if this database's registry was deployed on this chain. Compares the hash of the deployment block. */
-export async function isChainOf(place: Place): Promise<boolean> {
-  if ((await place.rpc.call<string>('eth_getCode', place.address, 'latest')) === '0x') return false
-  const start = await readStart(place)
-  const block = start ? await readBlock(place.rpc, start.number) : null
-  return block === null || block.hash === start?.hash
 }
 
 /** Returns the registry's first block, stored or found by binary search. Throws UNAVAILABLE. */

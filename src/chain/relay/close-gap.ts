@@ -9,7 +9,6 @@ import { blockColumns, commitStatus, findLastNonce, type InFlightRow, transactio
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 import { isDisplaced } from './stale-node-guard.ts'
 
-/** Time until the fees of a filler transaction are raised, in milliseconds. */
 const FILLER_PATIENCE_MS = 30_000
 const BATCH = 64
 

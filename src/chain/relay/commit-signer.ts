@@ -1,4 +1,3 @@
-/** Prepares commits for the chain: stores their trees and signs them with the authors' keys. */
 import { createHash } from 'node:crypto'
 import type { RowOf } from '../../db/sql.ts'
 import { arrayOf, boolean, bytes, float, int, orNull, smallint, statement, text, uuid } from '../../db/sql.ts'
@@ -109,7 +108,6 @@ export const createCommitSigner = (options: CommitSignerOptions) => {
   return createPoller({ step, stopping, log, messages })
 }
 
-/** Returns the author's key, or undefined if the key was destroyed with the account. */
 function keyOf(row: UnpreparedRow): SealedKey | undefined {
   const { key_version: version, vault_key_id: vaultKeyId, wrapped_data_key, sealed_private_key } = row
   if (version === null || vaultKeyId === null || !wrapped_data_key || !sealed_private_key) return undefined

@@ -4,7 +4,7 @@ import { unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { isCommitLog } from '../registry/abi.ts'
 import type { ChainCommit, Registry } from '../registry/registry.ts'
-import { feeOf, hasSucceeded, type LogReply, type ReceiptReply, resultOf, type TransactionReply } from '../rpc.ts'
+import { feeOf, hasSucceeded, type LogReply, type ReceiptReply, readTransaction } from '../rpc.ts'
 import { readView } from '../view.ts'
 import { findLastNonce, pinTreesSql, transactionsOfSql } from './relay.sql.ts'
 import type { ReadHistory, RelayParts } from './relay-parts.ts'
@@ -30,12 +30,11 @@ const matchesCommit = ({ tree_cid, created_at, committer_address }: WantedCommit
   commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
   commitData.committer === committer_address
 
-/** Finds the events of these commits. `unread`: commits without a result yet, because their history is incomplete. */
 export const findCommitEvents = async (parts: SearchParts, commitIds: readonly string[]) => {
   const { readHistory } = withHistoryCache(parts)
   const found = new Map<string, ChainCommit>()
   const unread = new Set<string>()
-  const taken = new Set<ChainCommit>()
+  const used = new Set<ChainCommit>()
   for (const wanted of await parts.database.query(findWantedCommits, { commits: commitIds })) {
     const commits = await readHistory(wanted.nid)
     if (!commits) {
@@ -49,10 +48,10 @@ export const findCommitEvents = async (parts: SearchParts, commitIds: readonly s
     const theirs = new Map(foreign.map(({ hash, commits }) => [hash, commits]))
     const own = events.find((event, index) => {
       const before = events.slice(0, index).filter(({ transactionHash }) => transactionHash === event.transactionHash)
-      return before.length >= (theirs.get(event.transactionHash) ?? 0) && !taken.has(event)
+      return before.length >= (theirs.get(event.transactionHash) ?? 0) && !used.has(event)
     })
     if (!own) continue
-    taken.add(own)
+    used.add(own)
     found.set(wanted.commit_id, own)
   }
   return { found, unread }
@@ -65,12 +64,7 @@ export const markFoundCommits = async (parts: SearchParts, leaseName: string, he
   for (const [commit, event] of found) {
     if (head - event.blockNumber < parts.confirmations) continue
     const { transactionHash: hash, blockNumber, blockHash, recorder: lane } = event
-    const outcomes = await parts.rpc.batch([
-      { method: 'eth_getTransactionByHash', params: [hash] },
-      { method: 'eth_getTransactionReceipt', params: [hash] },
-    ])
-    const transaction = resultOf<TransactionReply | null>(outcomes[0])
-    const receipt = resultOf<ReceiptReply | null>(outcomes[1])
+    const { transaction, receipt } = await readTransaction(parts.rpc, hash)
     // Reading a long history takes many steps, so check for a reorganization meanwhile.
     if (transaction?.blockHash !== blockHash || receipt?.blockHash !== blockHash) continue
     const position = commitLogsOf(receipt).findIndex(({ logIndex }) => Number(logIndex) === event.logIndex)
@@ -122,18 +116,16 @@ export const costsOf = (receipt: ReceiptReply): Cost[] => {
   return sizes.map((_, index) => ({ gas: Number(gas[index]), fee: fees[index]! }))
 }
 
-/** Splits an amount in proportion to positive weights. */
 const splitByWeight = (amount: bigint, weights: readonly bigint[]): bigint[] => {
   const whole = weights.reduce((sum, weight) => sum + weight, 0n)
   let before = 0n
   return weights.map((weight) => {
-    const taken = (amount * before) / whole
+    const used = (amount * before) / whole
     before += weight
-    return (amount * before) / whole - taken
+    return (amount * before) / whole - used
   })
 }
 
-/** Maximum number of pages read per asset in one step of the relay. Each page is one request. */
 const PAGES_AT_ONCE = 4
 /** Maximum number of assets whose reading position is cached. The oldest position is dropped first. */
 const MEMORY = 1_000

@@ -15,7 +15,6 @@ import { isDisplaced } from './stale-node-guard.ts'
 
 /** Number of transactions without effect after which a commit fails. */
 const ATTEMPT_LIMIT = 3
-/** Receipts per RPC batch. Nodes limit the size of a response, and a receipt contains all events of its commits. */
 const RECEIPTS_AT_ONCE = 16
 const COMMITS_AT_ONCE = 500
 
@@ -25,7 +24,6 @@ const inChunks = <Item>(items: readonly Item[], size = COMMITS_AT_ONCE): Item[][
 /** A commit and the block that contains it. The cost is missing until the receipt is read. */
 type IncludedCommit = { commit: string; hash: string; blockNumber: number; blockHash: string; cost?: Cost }
 
-/** Updates the commits of a lane from the chain's state, if it changed. */
 export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
   const seen = `${view.head.hash}:${count}`
@@ -45,7 +43,6 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   }
 }
 
-/** Stores the outcomes of transactions. Returns true if every row has its outcome. */
 const storeOutcomes = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
   const hashes = rows.flatMap((row) => row.hashes)
   const receipts = await fetchReceipts(parts, hashes)
@@ -219,7 +216,6 @@ const release = async (parts: RelayParts, lane: Lane, nonce: number, commits: re
 }
 
 const includedColumns = { ...blockColumns, hash: text, position: smallint, gas_used: orNull(int) }
-/** A commit in a block that is not final yet. `gas_used` is null until its receipt is read. */
 type IncludedRow = RowOf<typeof includedColumns>
 
 const findIncluded = statement(

@@ -2,7 +2,7 @@ import { getAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
 import type { Query } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
-import type { Custody } from '../../keys/key-types.ts'
+import type { Custody } from '../../keys/envelope-encryption.ts'
 import type { DescribeCommit } from '../../modules/commits/commits.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Meter, Origin, RelayLoad, Tracer, WatchedRelay } from '../../telemetry/telemetry-types.ts'
@@ -14,7 +14,6 @@ import type { Rpc } from '../rpc.ts'
 import type { Fees } from '../transaction.ts'
 import { findAllLanes } from './relay.sql.ts'
 
-/** Options of the relay. Times are in milliseconds. */
 export interface RelayOptions {
   database: Database
   /** Connection URL for the leases. It must not be a pooler in statement mode. */
@@ -32,7 +31,6 @@ export interface RelayOptions {
   earlierRelays?: readonly string[]
   /** Number of blocks above a commit's block until the commit is FINAL. 0: the commit is final in its own block. */
   confirmations: number
-  /** Maximum fee per gas in wei. */
   maxFeePerGas: bigint
   /** Maximum number of commits per transaction. Default: 64. If the registry does not support batches, 1 is used. */
   commitsPerTransaction?: number
@@ -63,7 +61,6 @@ export interface RelayParts
   chainId: number
   registry: string
   readHistory: ReadHistory
-  /** Addresses of our relay accounts, current and earlier. */
   recorders: ReadonlySet<string>
   doubtPatience: number
   /** Follows the commits of an account until they are final, even if the account is no longer configured. */
@@ -88,13 +85,11 @@ export const createLane = (
 ) => ({
   address,
   name: `relay:${address}`,
-  /** Account that signs for the lane. Undefined if the account is no longer configured. */
   signer,
   /** Head and transaction count when receipts were last read. If both are unchanged, no receipts are read. */
   seen: '',
   /** Time at which a node last accepted a nonce's transaction, by nonce. Deleted when a node rejects it. */
   sentAt: new Map<number, number>(),
-  /** Number of consecutive rejections of a transaction, by hash. */
   refusals: new Map<string, number>(),
   /** Head number at which a transaction was first seen pending, by hash. */
   waitingFrom: new Map<string, number>(),
@@ -117,7 +112,6 @@ export type Lane = ReturnType<typeof createLane>
 export const reportLane = ({ log }: Pick<RelayParts, 'log'>, lane: Lane, topic: Topic, problem?: Problem): void =>
   logOnce(log, lane.dedupers[topic], problem, recovered[topic], { lane: lane.address })
 
-/** Removes cached data of transactions that are no longer pending. */
 export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; hash: string }[]) => {
   const nonces = new Set(inFlight.map((row) => row.nonce))
   const hashes = new Set(inFlight.map((row) => row.hash))
@@ -136,7 +130,6 @@ export async function findRecorders(
   return new Set([...named.map((address) => getAddress(address.toLowerCase())), ...used.map(({ lane }) => lane)])
 }
 
-/** A stored transaction that may be sent. */
 export interface Outgoing {
   nonce: number
   hash: string

@@ -66,7 +66,6 @@ export const hasOpenCommits = statement(
      ) is not null as open`,
 )
 
-/** Returns lanes with pending commits, including lanes whose key is no longer configured. */
 export const findOpenLanes = statement(
   'relay_open_lanes',
   { columns: { lane: text } },
@@ -195,7 +194,6 @@ const inFlightColumns = {
   ...{ max_fee_per_gas: numeric, max_priority_fee_per_gas: numeric },
 }
 
-/** A signed transaction that is not known to be in a block. */
 export type InFlightRow = RowOf<typeof inFlightColumns>
 
 /** Returns the signed transactions of a lane that are not known to be in a block, by nonce. */
@@ -233,7 +231,6 @@ export const recordAhead = statement(
    on conflict (key) do update set value = excluded.value`,
 )
 
-/** Lists commits that could not be prepared, for `annal relay`. Commits with most attempts come first. */
 export const findWaiting = statement(
   'relay_waiting',
   { columns: { commit_id: uuid, nid: text, attempts: int, next_attempt_at: timestamp, last_error: text } },
@@ -243,7 +240,6 @@ export const findWaiting = statement(
    order by r.attempts desc, r.commit_id limit 200`,
 )
 
-/** Counts pending and failed commits by status, with the oldest time of each status, for `annal relay`. */
 export const countByStatus = statement(
   'relay_count',
   { columns: { status: commitStatus, count: int, oldest: timestamp } },

@@ -17,7 +17,6 @@ import { createHeadGuard, recordAccountsAhead } from './stale-node-guard.ts'
 
 const BATCH = 32
 
-/** Creates the relay of this process without starting it. Each lane is served by the process that holds its lease. */
 export function createRelay(options: RelayOptions): Relay {
   const { database, registry, log, maxFeePerGas, transactionsUnderWay = 64 } = options
   const pauses = { ...defaultPauses, ...options.pauses }
@@ -108,7 +107,6 @@ export function createRelay(options: RelayOptions): Relay {
     await assertSameChain(known, view)
     await headGuard.assertNewest(known, addresses, view)
     Object.assign(state, { state: 'working', headNumber: view.head.number, nextBaseFee: view.nextBaseFee })
-    // Wait for all lanes before an error ends the step.
     const results = await Promise.allSettled(mine.map((lane) => runLane(known, lane, view)))
     const outcomes = results.map((result) => {
       if (result.status === 'rejected') throw result.reason

@@ -35,19 +35,18 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
   const calls = outgoing.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raw)] }))
   const origins = outgoing.flatMap(({ traces }) => traces)
   const outcomes = await parts.tracer.resume(origins, 'relay send', {}, () => parts.rpc.batch(calls))
-  const taken: string[] = []
+  const accepted: string[] = []
   let problem: Problem | undefined
   outgoing.forEach(({ nonce, commits, hash }, index) => {
     const error = outcomes[index]?.error
     if (!error || transactions.isTaken(error)) {
-      taken.push(...commits)
+      accepted.push(...commits)
       lane.sentAt.set(nonce, performance.now())
       lane.refusals.delete(hash)
       // The nonce may be used already. Clear `seen`, so that receipts are read even if the head does not change.
       if (error) lane.seen = ''
       return
     }
-    // The node no longer has the transaction in its pool.
     lane.sentAt.delete(nonce)
     const lacksFunds = transactions.isPoor(error)
     if (!lacksFunds && transactions.wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
@@ -56,10 +55,9 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
       : { message: 'The node rejected a transaction; retrying', reason: error.message }
   })
   reportLane(parts, lane, 'sending', problem)
-  if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
+  if (accepted.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: accepted })
 }
 
-/** Adds the stored bytes of transactions to rows. Omits rows without stored bytes. */
 const withRaw = async ({ database }: RelayParts, rows: readonly sql.InFlightRow[]) => {
   if (rows.length === 0) return []
   const stored = await database.query(sql.findRaw, { hashes: rows.map(({ hash }) => hash) })
@@ -70,7 +68,6 @@ const withRaw = async ({ database }: RelayParts, rows: readonly sql.InFlightRow[
   })
 }
 
-/** Resends transactions that no node accepted, that a pool dropped, or whose block was lost. */
 export const sendAgain = async (parts: RelayParts, lane: Lane, waiting: readonly sql.InFlightRow[]) => {
   const now = performance.now()
   const due = waiting.filter(({ nonce, sent }) => {
@@ -118,8 +115,8 @@ export const replaceStuck = async (
   }
   if (signed.length === 0) return
   const stored = await parts.lease.write(lane.name, sql.storeReplaced, { lane: lane.address, ...columnsOf(signed) })
-  const kept = new Set(stored.map(({ hash }) => hash))
-  const outgoing = signed.filter(({ hash }) => kept.has(hash))
+  const storedHashes = new Set(stored.map(({ hash }) => hash))
+  const outgoing = signed.filter(({ hash }) => storedHashes.has(hash))
   const commits = outgoing.flatMap((each) => each.commits).length
   parts.log.info({ lane: lane.address, commits }, 'Raised the fees of pending transactions')
   await send(parts, lane, outgoing)
@@ -146,7 +143,6 @@ const markBroadcast = statement(
 
 /** Maximum time to wait for unknown transactions of our account in the pool, in milliseconds. */
 const UNKNOWN_PATIENCE_MS = 120_000
-/** Maximum number of commits per step if the registry supports batches. */
 const COMMITS_AT_ONCE = 512
 /** Maximum size of a call, in bytes. Nodes reject transactions above 128 KiB. */
 const MAXIMUM_CALL_BYTES = 120_000
@@ -158,7 +154,6 @@ const MAXIMUM_BATCH_GAS = 15_000_000n
 const SHARE_OF_BLOCK = 4n
 /** Gas to add a block to the list of an asset: a new storage slot and the list's length. */
 const GAS_OF_PLACE = 30_000n
-/** A commit that may be signed, with the facts of its commit data. */
 type CandidateRow = RowOf<typeof sql.candidateColumns>
 /** The call of one commit to the registry. `bytes` is its size as a single `commit` call. */
 type RelayCall = CandidateRow & { commitData: string; bytes: number }
@@ -311,7 +306,6 @@ const packCalls = async (parts: RelayParts, lane: Lane, view: ChainView, calls: 
   return packed.map(({ calls: group, gasLimit }) => ({ calls: group, gasLimit: gasLimit ?? gasOfOne }))
 }
 
-/** Groups consecutive commits up to the limits of a transaction. */
 const groupsOf = (calls: readonly RelayCall[], most: number): RelayCall[][] => {
   const groups: RelayCall[][] = []
   let open: RelayCall[] = []

@@ -14,7 +14,6 @@ import {
 import { type BlockRow, blockColumns, findLastNonce, recordAhead } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 
-/** Returns true if the block of a commit was replaced. `canonical` is the result of `readBlockHashes`. */
 export const isDisplaced = (row: BlockRow, canonical: BlockHashes, head: BlockId): boolean =>
   isReplaced({ number: row.block_number, hash: row.block_hash }, canonical, head)
 

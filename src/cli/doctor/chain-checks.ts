@@ -3,7 +3,7 @@ import { createRelayAccount } from '../../chain/keys.ts'
 import { NO_REGISTRY_CHOSEN, registrySetting } from '../../chain/registry/registry.ts'
 import { createRpc, type Rpc } from '../../chain/rpc.ts'
 import { findSetting, keyValueKeys } from '../../db/key-value-store.ts'
-import { chainId as embeddedChainId, hasSavedChain, isOwnChain, lostChain } from '../../embedded/embedded-anvil.ts'
+import { assertOwnChain, chainId as embeddedChainId } from '../../embedded/embedded-anvil.ts'
 import { createLocalKeyVault } from '../../keys/key-vault.ts'
 import { isVaultKnown } from '../../keys/vault-identity.ts'
 import { isUnavailable } from '../../shared/errors.ts'
@@ -54,8 +54,7 @@ async function checkEmbeddedChain(parts: Parts): Promise<string> {
   const installationId = await readValue(parts, keyValueKeys.vault)
   if (installationId === undefined) throw new SkippedError(EMBEDDED)
   const isNeeded = (await readValue(parts, registrySetting(embeddedChainId))) !== undefined
-  const isOwn = await isOwnChain(dir, installationId)
-  if (isNeeded && !isOwn && !hasSavedChain(dir)) throw lostChain(dir, installationId)
+  if (isNeeded) assertOwnChain(dir, installationId)
   return 'The folder of the embedded chain belongs to this installation.'
 }
 

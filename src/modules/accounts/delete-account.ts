@@ -10,7 +10,7 @@ import {
   pageShape,
   simpleBatchJob,
 } from '../../jobs/batch-jobs.ts'
-import type { ForgetKeyJob } from '../../jobs/queues.ts'
+import type { JobData } from '../../jobs/queues.ts'
 import { chunk, forEachSettled } from '../../shared/async.ts'
 import { authenticationFailed, DomainError, LostKeyError, notFound, unavailable } from '../../shared/errors.ts'
 import { fromId, NIL_UUID, toId } from '../../shared/ids.ts'
@@ -136,7 +136,10 @@ async function retryDelete(context: DeletionContext, userId: string, reason: str
 }
 
 /** Destroys the key of a deleted account, and deletes stored responses. Runs `forget-key` jobs. Idempotent. */
-export async function forgetKey({ custody, database, vault }: KeyContext, { userId }: ForgetKeyJob): Promise<void> {
+export async function forgetKey(
+  { custody, database, vault }: KeyContext,
+  { userId }: JobData['forget-key'],
+): Promise<void> {
   await vault.markDeleted(userId)
   await custody.forget(userId)
   await database.query(sql.eraseResponses, { user: userId })

@@ -2,7 +2,7 @@
 import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchJobRunner, findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
-import { enqueueSql, type ThumbnailJob } from '../../jobs/queues.ts'
+import { enqueueSql, type JobData } from '../../jobs/queues.ts'
 import { readHead } from './file-blocks.ts'
 import { hasThumbnail } from './file-types.ts'
 import { storeAndPin } from './pinned-files.ts'
@@ -45,7 +45,7 @@ const enqueueThumbnails = statement(
 /** Skips files of unsupported types. Throws UNAVAILABLE. */
 export async function makeThumbnail(
   context: Use<'config' | 'contentStore' | 'database' | 'log' | 'pictures'>,
-  { assetId }: ThumbnailJob,
+  { assetId }: JobData['thumbnail'],
 ): Promise<void> {
   const { contentStore, database, pictures } = context
   const select = { nid: true, fileSize: true }

@@ -1,7 +1,7 @@
 /** Background job that reads the manifest in a registered file. */
 import type { AppContext } from '../../context.ts'
 import { statement, text, timestamp, uuid } from '../../db/sql.ts'
-import type { ManifestJob } from '../../jobs/queues.ts'
+import type { JobData } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { readHead } from '../assets/file-blocks.ts'
 import { signedTypeOf } from '../assets/file-types.ts'
@@ -56,7 +56,7 @@ async function reportOfFile({ contentCredentials, contentStore, database }: Need
 }
 
 /** Throws UNAVAILABLE. */
-export async function readManifest(context: Needs, { assetId }: ManifestJob): Promise<void> {
+export async function readManifest(context: Needs, { assetId }: JobData['manifest']): Promise<void> {
   const { database } = context
   const select = { nid: true, fileSize: true }
   const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })

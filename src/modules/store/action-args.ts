@@ -1,5 +1,5 @@
 /** Encryption of order arguments for webhooks, which may contain an access token. Empty arguments become null. */
-import type { EnvelopeCipher } from '../../keys/key-types.ts'
+import type { EnvelopeCipher } from '../../keys/envelope-encryption.ts'
 import { LostKeyError } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import type { Log } from '../../shared/log.ts'

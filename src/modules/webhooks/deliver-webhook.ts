@@ -1,6 +1,6 @@
 /** Jobs that call webhooks and record the result of each attempt. */
 import type { Use } from '../../context.ts'
-import type { DeliveryJob } from '../../jobs/queues.ts'
+import type { JobData } from '../../jobs/queues.ts'
 import { isUnavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { webhookSecretContext } from '../store/network-apps.ts'
@@ -155,7 +155,7 @@ async function recordOrKeep(context: Needs, id: string, due: DueDelivery, outcom
 }
 
 /** Runs a job of the queue `webhook-delivery`: makes one attempt if the delivery is due. Throws UNAVAILABLE. */
-export async function deliverWebhook(context: Needs, { deliveryId }: DeliveryJob): Promise<void> {
+export async function deliverWebhook(context: Needs, { deliveryId }: JobData['webhook-delivery']): Promise<void> {
   const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: false })
   if (!due) return
   const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
@@ -164,7 +164,7 @@ export async function deliverWebhook(context: Needs, { deliveryId }: DeliveryJob
 }
 
 /** Settles a delivery whose job failed for the last time, by the failure policy of the app. Throws UNAVAILABLE. */
-export async function abandonDelivery(context: Needs, { deliveryId }: DeliveryJob): Promise<void> {
+export async function abandonDelivery(context: Needs, { deliveryId }: JobData['webhook-delivery']): Promise<void> {
   const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: true })
   if (!due) return
   const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
