@@ -1,4 +1,3 @@
-/** The host of absolute URLs in responses. */
 import { describe, expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'
 import type { Answer } from '../../support/http-client.ts'
@@ -47,7 +46,6 @@ async function createScene({ newUser }: TestApp): Promise<Scene> {
 }
 
 const URL_IN_TEXT = /https?:\/\/[^\s"<>\\]*/g
-
 const CONSTANT = /https:\/\/schema\.org|"actionResult":"[^"]*"/g
 
 const originsIn = ({ status, text }: Answer) => {

@@ -33,7 +33,6 @@ async function leftOfUploads() {
 const nothingLeft = () => eventually(leftOfUploads, (left) => left.length === 0)
 const somethingHeld = () => eventually(leftOfUploads, (left) => left.length > 0)
 
-/** Returns a new client address. */
 let addresses = 0
 const stranger = () => {
   addresses += 1
@@ -95,7 +94,6 @@ describe('aborted uploads', () => {
 })
 
 describe('rejections before the request body is read', () => {
-  /** Sends only the headers, without any of the body. */
   const headOnly = (url: string, options: Parameters<typeof openRequest>[1] = {}) => {
     const type = { 'Content-Type': 'application/json', 'Content-Length': '100' }
     const request = openRequest(url, { ...options, headers: { ...type, ...options.headers } })

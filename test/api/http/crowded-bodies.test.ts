@@ -6,10 +6,8 @@ import { type OpenRequest, openRequest } from '../../support/http-client.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const BODY = 960_000
-/** Maximum total size of all incomplete bodies, in bytes. */
 const MOST = 64_000_000
 const COUNT = Math.ceil(MOST / BODY) + 3
-
 const app = await createTestApp()
 const user = await app.newUser()
 const requests: OpenRequest[] = []

@@ -1,4 +1,3 @@
-/** Executes the requests of the pages for API users. */
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +14,6 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0
 /** Commands that a test environment replaces by variables, or that do not send requests. */
 const OTHER_COMMAND = /^(npm|npx|annal|kill|ALLOW_INSECURE_WEBHOOKS=|WEBHOOK_SECRET=|ROOT=|ADMIN=|KEY=\$\(npm)/
 
-/** Returns the commands in the `sh` blocks of a page. */
 async function commandsOf(page: string): Promise<string[]> {
   const text = await readFile(join(root, page), 'utf8')
   const blocks = [...text.matchAll(/^( *)```sh\n(.*?)^ *```/gms)].map(([, indentation, block]) =>
@@ -59,7 +57,6 @@ async function run(page: string): Promise<{ nid: string; outputs: string[] }> {
     .map((command) => command.replaceAll('localhost:4000', app.url.replace('http://', '')))
     // Several pages run in the same second.
     .map((command) => command.replaceAll('$(date +%s)', String(Date.now())))
-    // A stream does not end.
     .map((command) => command.replace(/^curl -sN/, 'timeout 1 curl -sN'))
     .map((command) => `${command}\nprintf '\\n===\\n'`)
     .join('\n')

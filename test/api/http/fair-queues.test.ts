@@ -26,7 +26,6 @@ afterEach(async () => {
   await app.sql('update assets set c2pa_cid = null, c2pa_version = null')
 })
 
-/** Blocks operations until they are released. */
 function holdWork() {
   const { promise, resolve } = Promise.withResolvers<void>()
   let running = 0
@@ -43,7 +42,6 @@ function holdWork() {
 type Held = ReturnType<typeof holdWork>
 
 interface Operation {
-  /** Blocks the expensive part of the operation. */
   hold(held: Held): void
   ask(account: SignedIn & { nid: string }, headers: Record<string, string>): Promise<Answer>
   /** Number of requests per account that fills the queue of one address. */

@@ -235,7 +235,6 @@ it.each(['a b', 'a/b', 'a?b', 'user@host', 'a:99999', '[::1'])(
   },
 )
 
-/** Sends a raw request. */
 const talk = (line: string, ...headers: string[]) =>
   talkRaw({
     url: app.url,

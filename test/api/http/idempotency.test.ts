@@ -6,7 +6,6 @@ import { PASSWORD } from '../../support/user.ts'
 
 const app = await createTestApp()
 const newKey = () => ({ 'Idempotency-Key': randomUUID() })
-
 const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed')
 
 describe('idempotency keys', () => {

@@ -4,7 +4,6 @@ import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const EVENTS = 230
-
 const app = await createTestApp()
 const user = await app.newUser()
 for (let i = 0; i < 6; i++) await user.register({ public_access: 'true' })

@@ -3,7 +3,6 @@ import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const LENGTH = 10_200
-
 const app = await createTestApp()
 const owner = await app.newUser()
 const stranger = await app.newUser()

@@ -4,7 +4,6 @@ import { expectError } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
-
 const json = { 'Content-Type': 'application/json' }
 const update = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }'
 const orders = 'query ($status: OrderStatus) { orders(status: $status) { totalCount } }'

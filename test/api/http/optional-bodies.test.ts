@@ -8,7 +8,6 @@ import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
 const store = await createStore(app)
-
 const of = (type: string, raw: string): RestOptions => ({ raw, headers: { 'Content-Type': type } })
 const bodies: Record<string, RestOptions> = {
   'an empty JSON object': of('application/json', '{}'),

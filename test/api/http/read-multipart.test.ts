@@ -25,7 +25,6 @@ const uploads = createUploads({
   meter: noopMeter,
 })
 
-/** Returns the parsed form, or the error code. */
 const server = createServer(async (req, res) => {
   const intake = uploads.open({ kind: 'system' }, 0)
   try {
@@ -48,7 +47,6 @@ const server = createServer(async (req, res) => {
 })
 atEnd(() => rm(dir, { recursive: true }))
 const url = `http://127.0.0.1:${await listen(server, atEnd)}`
-
 const reported = async (message: Message) => JSON.parse((await send(url, message)).text)
 
 function tell(fields: [string, string | File][]) {

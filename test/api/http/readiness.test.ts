@@ -1,4 +1,3 @@
-/** The readiness check for load balancers. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

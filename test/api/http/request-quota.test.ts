@@ -15,7 +15,6 @@ const app = await createTestApp({
 })
 
 let addresses = 0
-/** An address that no other test uses. */
 const newAddress = () => {
   addresses += 1
   return { 'X-Forwarded-For': `198.51.100.${addresses}` }
@@ -38,7 +37,6 @@ function expectRetryAfter({ headers }: Answer) {
   expect(wait).toBeLessThanOrEqual(60)
 }
 
-/** Sends a body as it is to an API. */
 const post = (path: string, { token }: SignedIn, body: { raw: string; headers?: Record<string, string> }) =>
   send(app.url + path, {
     token,

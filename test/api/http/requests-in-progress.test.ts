@@ -6,7 +6,6 @@ import { expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const MOST = 3
-/** Maximum number of waiting requests per caller. */
 const LINE = 200
 const app = await createTestApp({ env: { LIMITS: `concurrent-operations=${MOST}` } })
 const UPDATE = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }'
@@ -14,7 +13,6 @@ const LOOKUP = (fields: number) =>
   `query ($sha256: String!) { ${Array.from({ length: fields }, (_, at) => `f${at}: lookup(sha256: $sha256) { totalCount }`).join(' ')} }`
 const sha256 = 'ab'.repeat(32)
 
-/** Returns the number of the service's statements that wait for a lock. */
 async function waiting(): Promise<number> {
   const [row] = await app.sql<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
@@ -23,7 +21,6 @@ async function waiting(): Promise<number> {
   return row!.count
 }
 
-/** Holds a lock on the assets table while `work` runs. */
 async function whileLocked<T>(mode: string, work: () => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: app.installation.databaseUrl })
   await client.connect()

@@ -7,7 +7,6 @@ import { directRoutes } from '../../support/route-tables.ts'
 
 const table = routes.map((route) => ({ name: `${route.method} ${route.path}`, route }))
 const parametersOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-
 const readingPosts = new Set(['POST assets/merge-trees', 'POST assets/:nid/download', 'POST auth/devices'])
 
 it('the route table has no two routes with the same method and path', () => {

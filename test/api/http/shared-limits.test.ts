@@ -1,4 +1,3 @@
-/** Rate limits that all processes share (decision 42). */
 import { afterAll, afterEach, expect, it, onTestFinished } from 'vitest'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
 import { poll } from '../../support/eventually.ts'
@@ -22,7 +21,6 @@ afterAll(another.stop)
 
 const urls = [app.url, another.url] as const
 let hosts = 0
-/** Returns a new client address, as a proxy header. */
 const newAddress = () => {
   hosts += 1
   return { 'X-Forwarded-For': `198.51.100.${hosts}` }

@@ -7,7 +7,6 @@ import { createTestApp } from '../../support/test-app.ts'
 const app = await createTestApp({ env: { LIMITS: 'sign-in=1000000' } })
 const user = await app.newUser()
 const signIn = '/api/v3/auth/token/login/'
-
 const json = { 'Content-Type': 'application/json' }
 const form = { 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' }
 const file = partHead('file', 'a.png')
@@ -22,7 +21,6 @@ const doors: [string, string, Record<string, string>, string][] = [
   ['document in a GraphQL upload', '/graphql', form, partHead('operations')],
 ]
 
-/** Yields letters in chunks of this many bytes, several chunks at a time. */
 function* inChunks(bytes: number, each: number, atOnce = 4_000) {
   const one = chunk(Buffer.alloc(each, 'x'))
   const many = Buffer.concat(Array.from({ length: atOnce }, () => one))
@@ -34,7 +32,6 @@ function* after(begin: string, pieces: Iterable<Buffer>) {
   yield* pieces
 }
 
-/** Sends a body in chunks and returns the response. */
 const callInChunks = (path: string, headers: Record<string, string>, begin: string, pieces: Iterable<Buffer>) =>
   callRaw({
     ...{ url: app.url, method: 'POST', path, end: 'wait' },

@@ -13,7 +13,6 @@ const app = await createTestApp({
   },
 })
 let addresses = 0
-/** A network address that no other test uses. */
 const newAddress = () => {
   addresses += 1
   return { 'X-Forwarded-For': `198.51.100.${addresses}` }

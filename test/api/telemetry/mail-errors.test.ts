@@ -64,7 +64,6 @@ async function doctor(SMTP_URL: string, env: Record<string, string> = {}): Promi
 }
 
 const trusted = (certificate: string) => `tls.ca=${encodeURIComponent(certificate)}`
-
 const startTls = { offers: ['STARTTLS'], isTlsFirst: false }
 const explanationOf = async (script: Script, url: string) =>
   (await doctor(url.replace('PORT', String(await start(script)))))[0]

@@ -1,4 +1,3 @@
-/** The metrics for Prometheus, and access to them. */
 import { describe, expect, it } from 'vitest'
 import { createHttpServer } from '../../../src/http/http-server.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
@@ -35,6 +34,10 @@ async function rises(
 }
 
 describe('metrics', () => {
+  it('a process creates at most two large responses at once', async () => {
+    expect((await now()).value('annal_queue_capacity', { queue: 'large_answers' })).toBe(2)
+  })
+
   it('the metrics match the metric table in names, types and labels', async () => {
     const user = await app.newUser()
     await user.register()

@@ -1,4 +1,3 @@
-/** The log line of each request. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createHttpServer } from '../../../src/http/http-server.ts'

@@ -6,9 +6,7 @@ import { createOwnDatabase } from '../../support/own-database.ts'
 
 const { open } = await createOwnDatabase()
 const database = open({ pool: 4 })
-
 const MAX = 1_000
-/** A process: its counter, with the maximum filled in. */
 function process(through: Pick<typeof database, 'query'> = database) {
   const counter = createConcurrencyCounter({ database: through, log: silent })
   return {

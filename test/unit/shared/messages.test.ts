@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { fill, messages } from '../../../src/locales/messages.ts'
 import { chooseLanguage } from '../../../src/shared/language.ts'
 
-/** Keys of all texts, with the placeholders of each. */
 const placeholders = (texts: object, path = ''): [string, string[]][] =>
   Object.entries(texts).flatMap(([key, value]) =>
     typeof value === 'string'

@@ -1,4 +1,3 @@
-/** Access of other users on the machine to the data of an installation. */
 import { chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +17,6 @@ const open = async (dir: string) => {
 }
 
 const scratch = await createTemporaryFolder()
-
 const SOMEBODY = 54_321
 const doctorOf = async (dir: string) =>
   JSON.parse((await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])).stdout)
@@ -29,7 +27,6 @@ const chownAll = async (dir: string) => {
 }
 
 const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail']
-
 const modes = async (dir: string) => Promise.all(folders.map((name) => modeOf(join(dir, name))))
 
 describe('data folder', () => {

@@ -1,15 +1,11 @@
-/** Concurrency limit of expensive operations: in total and per caller. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createSemaphore, type Holder } from '../../../src/shared/limiters.ts'
 import { until } from '../../support/eventually.ts'
 
 const options = { name: 'Operations', slots: 2, perKey: 1, queue: 4, maxWait: 60_000 }
-
-/** Lets everything start that can start. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Operations that run until they are ended. */
 function openScene(semaphore = createSemaphore(options)) {
   const started: string[] = []
   const rejected: string[] = []
