@@ -48,9 +48,7 @@ export const findItemsSql = (job: BatchJobName, item: string, from: string, wher
 export interface BatchJob {
   name: BatchJobName
   find(query: Database['query'], page: PageParameters): Promise<{ item: string }[]>
-  /** Items per page. Default: 500. */
   page?: number
-  /** Maximum number of pages per run. Default: unlimited. */
   maxPages?: number
   /** Processes items in a transaction. Returns the items without locked ones, and the users with new events. */
   process(query: Database['query'], items: readonly string[]): Promise<{ items: string[]; owners?: string[] }>
@@ -71,7 +69,6 @@ export const simpleBatchJob = <Extra>(
   }),
 })
 
-/** First and maximum pause of the exponential backoff, in seconds. */
 const FIRST_PAUSE_SECONDS = 5
 const MAX_PAUSE_SECONDS = 3_600
 
@@ -140,7 +137,6 @@ export const isOutage = (error: unknown) => {
   return !(error.cause instanceof Error && 'code' in error.cause && error.cause.code === STATEMENT_TIMEOUT)
 }
 
-/** Returns the message of the underlying error, which is more specific than UNAVAILABLE. */
 const messageOf = (error: unknown) => {
   const root = error instanceof DomainError && error.cause instanceof Error ? error.cause : error
   return (root instanceof Error ? root.message : String(root)).slice(0, MAX_ERROR_LENGTH)
@@ -152,7 +148,6 @@ const findNids = statement(
   'select id::text, nid from assets where id = any ($assets)',
 )
 
-/** Returns the rows with public IDs. Throws UNAVAILABLE. */
 export async function withPublicItems<Row extends { job: string; item: string }>(
   { query }: Pick<Database, 'query'>,
   rows: readonly Row[],
@@ -171,7 +166,6 @@ export async function withPublicItems<Row extends { job: string; item: string }>
 interface Dependencies {
   database: Database
   log: Pick<Log, 'error'>
-  /** Notifier of new events. Required by batch jobs that write events. */
   notifications?: Pick<FeedNotifications, 'notify'>
   meter?: Pick<Meter, 'count'>
 }

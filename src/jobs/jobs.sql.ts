@@ -35,7 +35,6 @@ const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-c
 
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
-/** Condition: a dead letter contains more than the permitted fields. */
 const holdsMoreSql = `data - ${kept} <> '{}'`
 
 /** Condition: a dead letter still has all the data that a retry needs. */
@@ -82,7 +81,6 @@ export const countWaiting = statement(
    where w.count > 0 and q.name <> 'dead-letter' and q.name not like '\\_\\_%' order by q.name`,
 )
 
-/** Counts dead letters by their original queue, with the last error of each queue. */
 export const countDead = statement(
   'jobs_dead_count',
   { columns: counts },
@@ -103,7 +101,6 @@ export const findDead = statement(
       nid: orNull(text),
       attempts: int,
       error: orNull(text),
-      /** True if the data that a retry needs is complete. */
       can_be_retried: boolean,
     },
   },

@@ -26,7 +26,6 @@ const HEARTBEAT_SECONDS = 10
 const BEAT_EVERY_SECONDS = 3
 const EXPIRE_SECONDS = 20
 const LOOK_EVERY_SECONDS = 3
-/** Minimum time between two log lines of a failing job, in milliseconds. */
 const LOG_EVERY_MS = 3_600_000
 const HOUR_SECONDS = 3_600
 const DAY_SECONDS = 24 * HOUR_SECONDS
@@ -39,7 +38,6 @@ const TIDY_EVERY_SECONDS = 300
 /** Dead letters per statement. A small number keeps row locks short. */
 const REDACTED_AT_ONCE = 500
 
-/** Queues with longer pauses after many retries. `pause` is in seconds. */
 const later = { retries: 30, pause: 600 }
 const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'account-mail': later }
 
@@ -76,7 +74,6 @@ const queues = {
   mail,
   /** The data may contain an address, so completed jobs are deleted soon. */
   'account-mail': { ...mail, deleteAfterSeconds: 60 },
-  /** Jobs are grouped by network app. */
   'webhook-delivery': { ...durable, ...backoff(200, 1, 20), deadLetter: 'abandoned-delivery' },
   'forget-key': { ...durable, ...backoff(300, 5, 3_600) },
   manifest: { ...durable, ...backoff(5, 30, 900) },
@@ -158,7 +155,6 @@ export async function startJobs({
   log: Log
   /** True if this process maintains the queues: retries jobs of killed processes, deletes completed jobs, and enqueues scheduled tasks. */
   keepsQueues?: boolean
-  /** Cron expressions of the scheduled tasks, by task. */
   schedules?: Readonly<Record<string, string>>
   telemetry?: Telemetry
 }) {
@@ -230,7 +226,6 @@ export async function startJobs({
     if (isLast) return void (queue !== SCHEDULED && (await redact()))
     const longer = longerPauses[queue]
     if (!longer || job.retryCount < longer.retries || job.retryDelayMax === longer.pause) return
-    // The longer pause takes effect after the next attempt.
     await boss.update(queue, undefined, { id: job.id, retryBackoff: true, retryDelayMax: longer.pause })
   }
 

@@ -26,7 +26,6 @@ const isPinned = statement(
   'select exists (select from pins where cid = $cid) as found',
 )
 
-/** Pages are small because a history may be long. */
 const eraseDeletedAssets = simpleBatchJob('erase-deleted-assets', findUnerased, eraseHistories, {}, 50)
 
 interface Dependencies {
@@ -44,7 +43,6 @@ interface Dependencies {
   log: Pick<Log, 'error'>
 }
 
-/** Creates the maintenance tasks. Each run continues where the previous one stopped. */
 export function createMaintenance(deps: Dependencies) {
   const { database, contentStore, documents, retention, meter } = deps
   const runner = createBatchJobRunner(deps)

@@ -25,7 +25,6 @@ export type OrderMailJob =
   | { template: Exclude<OrderMessage['template'], 'administrator-refund'>; orderId: string }
   | { template: 'administrator-refund'; orderId: string; refundId: string }
 
-/** Data of a job, by queue. */
 export interface JobData {
   /** Settles the order of a delivery that failed permanently. */
   'abandoned-delivery': { deliveryId: string }
@@ -56,7 +55,6 @@ export type JobParts = {
     group?: string
     /** True to run jobs of groups with fewer waiting jobs first. Default: oldest first. */
     fairly?: true
-    /** SQL expression of the time when the job is due. Default: now. */
     startAfter?: string
     /** SQL expression of the trace context of the job's cause. Default: the trace context of the statement. */
     trace?: string

@@ -4,7 +4,6 @@ export type Repetition = ReturnType<typeof repeat>
 
 export const done = Symbol('done')
 
-/** Minimum time between two log lines of a failing task, in milliseconds. */
 const LOG_EVERY_MS = 3_600_000
 /** Maximum pause between two attempts of a failing task, in milliseconds. A task's normal pause can be longer. */
 const LONGEST_PAUSE_MS = 60_000

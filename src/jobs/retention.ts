@@ -28,7 +28,6 @@ const recordKeptFromSql = `recorded_time as (
 /** Retention rule of one table. Its SQL refers to a row as `r`. */
 interface Rule {
   table: string
-  /** Primary key column. Its values are UUIDs unless `hasHashKey` is set. */
   key: string
   hasHashKey?: true
   /** Column or expression of the time from which the retention counts. */
@@ -43,7 +42,6 @@ interface Rule {
   hasNoMetric?: true
   /** Further CTEs of the delete statement. The CTE `old_rows` contains the locked old rows. */
   with?: string
-  /** SQL condition that keeps an old row. */
   unless?: string
 }
 

@@ -34,7 +34,6 @@ const prefixOf = (keyId: string) => Buffer.concat([Buffer.of(ENVELOPE_VERSION), 
 const joinEnvelope = ({ keyId, wrapped }: { keyId: string; wrapped: Uint8Array }, sealed: Uint8Array) =>
   Buffer.concat([prefixOf(keyId), withLength(wrapped), sealed])
 
-/** Encrypts small secrets, each with its own data key, which the key vault wraps. */
 export function createEnvelopeCipher({ vault }: { vault: Pick<KeyVault, 'wrap' | 'unwrap'> }) {
   const dataKeyContext = (context: string) => `${context}\ndata-key`
 
@@ -68,7 +67,6 @@ export function createEnvelopeCipher({ vault }: { vault: Pick<KeyVault, 'wrap' |
       withDataKey(envelope, context, async (dataKey, sealed) =>
         joinEnvelope(await vault.wrap(dataKey, dataKeyContext(context)), sealed),
       ),
-    /** Returns the prefix of all envelopes that a key-encryption key wraps. */
     prefixOf,
   }
 }
@@ -137,7 +135,6 @@ export function createCustody({
       open(userId, key, (privateKey) => keyPairs.signText(privateKey, text)),
     signCoins: (userId: string, key: SealedKey, plans: readonly CoinPlan[]): Promise<SignedCoins[]> =>
       open(userId, key, (privateKey) => keyPairs.signCoins(privateKey, plans)),
-    /** Wraps the same data key with the vault's current key. */
     async rewrap(userId: string, key: KeyWrapping): Promise<KeyWrapping> {
       const dataKey = await unwrap(userId, key)
       try {

@@ -51,7 +51,6 @@ const sealedText = (
   contextOf: (id: string) => string,
 ) => ({
   ...{ title, prefix, contextOf },
-  /** SQL that counts the envelopes with a prefix. */
   countSql: `(select count(*) from ${table} where substring(${column} from 1 for octet_length($prefix)) = $prefix)::int`,
   /** Reads a page. `envelope` is null if the current key, whose envelopes start with `currentPrefix`, wraps it already. */
   page: statement(
@@ -82,11 +81,9 @@ export const sealedTexts = {
   network_apps_previous: secretColumn('previous_secret', 'its previous webhook secret'),
 }
 type TextHolder = keyof typeof sealedTexts
-/** A table or column that contains wrapped keys. */
 type KeyHolder = 'user_keys' | TextHolder
 const holders: KeyHolder[] = ['user_keys', ...(Object.keys(sealedTexts) as TextHolder[])]
 
-/** Counts the rows that a key wraps. `prefix` is the prefix of its envelopes. */
 const countWrapped = statement(
   'keys_count_wrapped',
   {
@@ -120,7 +117,6 @@ interface Dependencies {
 }
 
 const PAGE = 500
-/** Number of rows that are written at once. */
 const CONCURRENCY = 8
 /** Running servers use the new key after a second. Another pass rewraps the rows that they wrote until then. */
 const BETWEEN_PASSES_MS = 1_500
@@ -197,7 +193,6 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     }))
   }
 
-  /** Rewraps all stale rows once. */
   async function pass(current: string, onRow: () => void) {
     const unreadable: { holder: KeyHolder; id: string; reason: string }[] = []
     let rewrapped = 0

@@ -8,7 +8,6 @@ export interface KeyWrapping {
   wrappedDataKey: Uint8Array
 }
 
-/** A custodial private key as it is stored in the database. */
 export interface SealedKey extends KeyWrapping {
   sealedPrivateKey: Uint8Array
 }

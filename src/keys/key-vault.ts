@@ -21,7 +21,6 @@ type RingKey = { id: string; key: Buffer }
 
 /** Minimum time from the replacement to the destruction of a key, in milliseconds. Running requests may use the key. */
 const REST_MS = 15 * 60_000
-/** Interval between checks for a new key file, in milliseconds. */
 const CHECK_INTERVAL_MS = 1_000
 const KEY_SHARE_BYTES = 32
 
@@ -67,7 +66,6 @@ function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn
   const copyOf = ({ id }: RingKey) => join(ringDir, id.replace(':', '-'))
   const usesFiles = key === undefined
 
-  /** Returns the keys, newest first. */
   function read(): [RingKey, ...RingKey[]] {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     const hexes = usesFiles ? [checked(readOrCreate(file, newKey), file)] : [key]
@@ -163,7 +161,6 @@ function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function shareFile(folder: string, owner: string) {
-  // Validate the owner, because it becomes part of a path.
   if (!uuid.test(owner)) throw new TypeError('An owner must be a UUID in lowercase.')
   return join(folder, owner.slice(-2), owner)
 }
@@ -198,7 +195,6 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
   return {
     isDeleted,
     find,
-    /** Returns true even if the key share is damaged. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
     async findOrCreate(owner: string): Promise<Buffer> {
       const keyShare = await find(owner)

@@ -41,7 +41,6 @@ export async function assertVaultBelongs(database: Queryable, dir: string, mayAs
   )
 }
 
-/** Finds keys that wrap keys of accounts, but are neither in the vault nor abandoned. One index lookup per key. */
 const findMissingKeys = statement(
   'vault_missing',
   { parameters: { held: arrayOf(text), abandonedPrefix: text }, columns: { id: text, accounts: int } },
@@ -65,7 +64,6 @@ const listKeys = (keys: readonly { id: string; accounts: number }[]) =>
 /** Name for all key shares in `annal keys abandon`. */
 const KEY_SHARES = 'key-shares'
 
-/** Accounts with the 50 oldest and the 50 newest keys. */
 const findSampleOwners = statement(
   'vault_sample_owners',
   { columns: { id: text } },
@@ -76,7 +74,6 @@ const findSampleOwners = statement(
 
 const readSampleOwners = async (database: Queryable) => (await database.query(findSampleOwners)).map(({ id }) => id)
 
-/** Returns true if the folder has a key share of one of these accounts. */
 async function hasAnyShare(dir: string, owners: readonly string[]): Promise<boolean> {
   const keyShares = openKeyShares(dir)
   for (const owner of owners) if (await keyShares.has(owner)) return true
