@@ -17,7 +17,7 @@ const isExplained = ({ differing }: Comparison) => differing.every(({ problems }
 
 /** Compares and imports. `imported`: number of transactions, or null. `isChanged`: nothing was imported, because the database changed meanwhile. */
 async function compare({ import: isImport, writeOff = [], from }: CoinsFlags) {
-  const { compareCoins, importTransactions, unknownTransfersOf } = await loadCoins()
+  const { compareCoins, importUnknown } = await loadCoins()
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async ({ registry, treasury }) => {
       const { database } = infrastructure
@@ -30,12 +30,11 @@ async function compare({ import: isImport, writeOff = [], from }: CoinsFlags) {
           from,
           onProgress: out.createProgress('compared'),
         },
-        borne: new Set(writeOff),
+        writtenOff: new Set(writeOff),
       })
       if (!isImport || !isExplained(comparison)) return { comparison, imported: null, isChanged: false }
-      const transactions = unknownTransfersOf(comparison)
-      const isDone = await importTransactions(database, transactions)
-      return { comparison, imported: isDone ? transactions.length : null, isChanged: !isDone }
+      const imported = await importUnknown(database, comparison)
+      return { comparison, imported, isChanged: imported === null }
     }),
   )
 }

@@ -1,7 +1,4 @@
-/**
- * Statements of coin transfers. The coins of a signed transfer are in the ledger account IN_TRANSIT. A settled transfer
- * moves them to the account where they arrived.
- */
+/** Statements of coin transfers. Coins are in the ledger account IN_TRANSIT from signature to settlement. */
 import type { RowOf } from '../../db/sql.ts'
 import { arrayOf, boolean, bytes, int, json, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { auditSql } from '../audit/audit-sql.ts'
@@ -9,16 +6,11 @@ import { numLines, postTransferSql } from '../wallet/ledger-sql.ts'
 import { isCoinSql, isOpenSql, isSignedSql, openSql, openTransfers, unsweptSql } from './treasury.sql.ts'
 
 type Book = 'DEPOSITS' | 'IN_TRANSIT' | 'TREASURY'
-/** SQL that moves `amount` between two ledger accounts, for each row of `from` for which `when` is true. */
-export const moveBookSql = (
-  from: string,
-  reference: string,
-  [source, target]: [Book, Book],
-  amount = 'amount',
-  when = 'true',
-) => postTransferSql({ from, reference, when, lines: numLines({ [source]: amount, [target]: `-${amount}` }) })
+/** SQL that moves `amount` between two ledger accounts for each row of `from`. */
+export const moveBookSql = (from: string, reference: string, [source, target]: [Book, Book], amount = 'amount') =>
+  postTransferSql({ from, reference, lines: numLines({ [source]: amount, [target]: `-${amount}` }) })
 
-/** Returns the nonce after all signed transfers of an address, and its open transfers. */
+/** Returns the open transfers of an address, and the nonce after all its signed transfers. */
 export const findSender = statement(
   'coins_sender',
   { parameters: { sender: text }, columns: { nextNonce: int, open: openTransfers } },
@@ -26,12 +18,12 @@ export const findSender = statement(
      ${openSql('$sender')} as open`,
 )
 
-/** A transfer with its transactions, cheapest first. The arrays are parallel. `prices` is in wei. */
+/** A transfer and its transactions, cheapest first, in parallel arrays. `prices` is in wei. */
 export const signedColumns = {
   ...{ sender: text, nonce: int, recipient: text, user: uuid, amount: numeric },
   ...{ hashes: arrayOf(text), raws: arrayOf(bytes), prices: arrayOf(numeric), values: arrayOf(numeric) },
 }
-/** SQL for the amount that leaves an address with the transaction `t` of a sweep: its value and its maximum fee. */
+/** SQL for the value and the maximum fee of a sweep's transaction `t`. */
 const spentSql = `(t.value + 21000 * 0.000000000000000001 * t.gas_price)`
 const insertTransactionsSql = (transfer: string) => `
    inserted_transactions as (
@@ -40,7 +32,7 @@ const insertTransactionsSql = (transfer: string) => `
      from ${transfer}, unnest($hashes, $raws, $prices, $values) as item (hash, raw, price, value)
      on conflict (hash) do nothing
    )`
-/** SQL that stores a transfer for each row of `from`. Defines the CTE `stored_transfer (id, transfer_id)`. */
+/** SQL of the CTE `stored_transfer (id, transfer_id)`, which stores a transfer for each row of `from`. */
 export const storeTransferSql = (kind: 'SWEEP' | 'WITHDRAWAL', from: string) => `
    stored_transfer as (
      insert into coin_transfers (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
@@ -50,10 +42,7 @@ export const storeTransferSql = (kind: 'SWEEP' | 'WITHDRAWAL', from: string) => 
    ),
    ${insertTransactionsSql('stored_transfer')}`
 
-/**
- * Locks the wallets of these addresses until the transaction ends. Must be a separate statement: only later statements
- * see what other transactions committed during the wait for the locks.
- */
+/** Must be a separate statement: only later statements see what was committed during the wait. */
 export const lockWallets = statement(
   'coins_lock_wallets',
   { parameters: { addresses: arrayOf(text) } },
@@ -74,9 +63,8 @@ const sweepSql = (transfer: string, reference: string) => `
    ${moveBookSql(transfer, reference, ['DEPOSITS', 'IN_TRANSIT'], '$amount')}`
 
 /**
- * Stores a sweep with its transactions. `unswept` is the expected ledger balance of the address, and the sweep takes
- * all of it. Null: the coins are not in the ledger. Returns no row if the account is deleted, the balance differs, or
- * the nonce is used.
+ * Stores a sweep of the ledger balance `unswept`, or of coins outside the ledger (null). Returns no row if the account
+ * is deleted, the balance differs, or the nonce is used.
  */
 export const insertSweep = statement(
   'coins_store_sweep',
@@ -88,8 +76,8 @@ export const insertSweep = statement(
 )
 
 /**
- * Resumes a suspended sweep with transactions of another amount at its nonce. Its earlier transactions stay valid, and
- * only one of them can be included. Returns no row as `insertSweep` does, and if the sweep is not suspended.
+ * Resumes a suspended sweep with transactions of another amount. Earlier transactions stay valid, but the chain includes
+ * only one per nonce. Returns no row as `insertSweep` does, and if the sweep is not suspended.
  */
 export const resumeSweep = statement(
   'coins_resume_sweep',
@@ -108,34 +96,15 @@ export const resumeSweep = statement(
    select id from resumed_transfer`,
 )
 
-/** Stores empty transactions at the nonce of a withdrawal that is in no block, unless it has some already. */
-export const storeFillers = statement(
-  'coins_store_fillers',
-  {
-    parameters: { transfer: uuid, hashes: arrayOf(text), raws: arrayOf(bytes), prices: arrayOf(numeric) },
-    columns: { hash: text },
-  },
-  `with canceled_transfer as materialized (
-     select m.id from coin_transfers m
-     where m.id = $transfer and m.kind = 'WITHDRAWAL' and m.status in ('SIGNED', 'BROADCAST') for no key update
-   )
-   insert into coin_transactions (hash, coin_transfer_id, raw, gas_price, value)
-   select item.hash, id, item.raw, item.price, 0
-   from canceled_transfer, unnest($hashes, $raws, $prices) as item (hash, raw, price) where not exists (
-     select from coin_transactions t where t.coin_transfer_id = $transfer and t.value = 0
-   ) returning hash`,
-)
-
 const transferColumns = {
   ...{ id: uuid, sender: text, nonce: int },
   status: textOf<'SIGNED' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('coin_transfer_status'),
-  /** Hash of the included transaction. Before inclusion, hash of the most expensive transaction that was sent. */
+  /** Hash of the included transaction, or of the most expensive one that was sent. */
   transactionHash: text,
   ...{ blockNumber: orNull(int), blockHash: orNull(text), hasArrived: boolean },
-  /** All signed transactions, cheapest first. Current ones have the ledger's amount, or replace a canceled payment. */
+  /** Signed transactions, cheapest first. Current transactions have the amount of the ledger. */
   transactions: json<{ hash: string; gasPrice: string; isCurrent: boolean }[]>(),
 }
-/** A transfer that can still change, because it is not settled or its block is recent. */
 export type CoinTransfer = RowOf<typeof transferColumns>
 
 /** Returns a page of transfers that are open, or whose block number is at least `youngest`. */
@@ -149,10 +118,9 @@ export const findTransfers = statement(
      union
      select * from coin_transfers m where m.block_number is not null and m.block_number >= $youngest
    ) m, lateral (
-     select json_agg(json_build_object('hash', t.hash, 'gasPrice', t.gas_price::text, 'isCurrent', case m.kind
-       when 'WITHDRAWAL' then t.value = (select min(o.value) from coin_transactions o where o.coin_transfer_id = m.id)
-       else ${spentSql} = m.amount
-     end) order by t.gas_price, t.hash) as transactions
+     select json_agg(json_build_object('hash', t.hash, 'gasPrice', t.gas_price::text, 'isCurrent',
+       m.kind = 'WITHDRAWAL' or ${spentSql} = m.amount
+     ) order by t.gas_price, t.hash) as transactions
      from coin_transactions t where t.coin_transfer_id = m.id
    ) t
    where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,
@@ -164,7 +132,6 @@ export const findCoinRaw = statement(
   'select hash, raw from coin_transactions where hash = any ($hashes)',
 )
 
-/** Marks transfers as sent after a node accepted a transaction. */
 export const markTransfersSent = statement(
   'coins_sent',
   { parameters: { ids: arrayOf(uuid), hashes: arrayOf(text) } },
@@ -173,17 +140,13 @@ export const markTransfersSent = statement(
    where m.id = item.id and m.status in ('SIGNED', 'BROADCAST')`,
 )
 
-const blocks = { blockNumbers: arrayOf(int), blockHashes: arrayOf(text) }
-/** Marks transfers as included. Corrects the ledger if the transaction has another amount than the ledger. */
+/** Corrects the ledger if the included transaction has another amount than the ledger. */
 export const markTransfersIncluded = statement(
   'coins_included',
   {
     parameters: {
-      ids: arrayOf(uuid),
-      hashes: arrayOf(text),
-      ...blocks,
-      fees: arrayOf(numeric),
-      arrived: arrayOf(boolean),
+      ...{ ids: arrayOf(uuid), hashes: arrayOf(text), blockNumbers: arrayOf(int), blockHashes: arrayOf(text) },
+      ...{ fees: arrayOf(numeric), arrived: arrayOf(boolean) },
     },
   },
   `with placed as materialized (
@@ -207,14 +170,14 @@ export const markTransfersIncluded = statement(
        and (select count(*) from locked_wallets) >= 0
      returning m.id, new.amount - old.amount as more, uuidv7() as transfer_id
    ),
-   ${moveBookSql('included_transfers', `'coins-changed:' || id || ':' || transfer_id`, ['DEPOSITS', 'IN_TRANSIT'], 'more', 'more <> 0')}
+   changed_transfers as (select * from included_transfers where more <> 0),
+   ${moveBookSql('changed_transfers', `'coins-changed:' || id || ':' || transfer_id`, ['DEPOSITS', 'IN_TRANSIT'], 'more')}
    select from included_transfers limit 0`,
 )
 
 /**
- * Settles transfers whose block hash is unchanged. The unused part of the fee returns to the account that paid it.
- * Reopens a confirmed withdrawal if its recipient refused it in another block after a reorganization. If the platform
- * bears a payment, only the amount that arrived is a loss.
+ * Settles transfers whose block hash is unchanged. The unused part of the fee returns to the account that paid it. A
+ * confirmed withdrawal reopens if its recipient refused the coins in another block after a reorganization.
  */
 export const settleTransfers = statement(
   'coins_settle',
@@ -246,14 +209,14 @@ export const settleTransfers = statement(
    select from settled_transfers limit 0`,
 )
 
-/** Locks transfers until the transaction ends. Must be a separate statement, for the same reason as `lockWallets`. */
+/** Must be a separate statement, for the same reason as `lockWallets`. */
 export const lockTransfers = statement(
   'coins_lock_transfers',
   { parameters: { ids: arrayOf(uuid) } },
   'select from coin_transfers where id = any ($ids) order by id for no key update',
 )
 
-/** Removes locked transfers from the blocks that a reorganization displaced. Reverses the entries of settled ones. */
+/** Removes locked transfers from displaced blocks. Reverses the entries of settled ones. */
 export const displaceTransfers = statement(
   'coins_displace',
   { parameters: { ids: arrayOf(uuid) } },
@@ -276,7 +239,7 @@ export const displaceTransfers = statement(
    select from reversed limit 0`,
 )
 
-/** Condition on a transfer `m`: a pending sweep that has not changed for an hour. */
+/** Condition on a transfer `m`: a pending sweep without a change for an hour. */
 const isStaleSql = `m.kind = 'SWEEP' and m.status in ('SIGNED', 'BROADCAST') and m.suspended_at is null
      and m.updated_at < now() - interval '1 hour'`
 
@@ -308,7 +271,7 @@ const oldestSql = (column = '', seen = '') => `oldest_transfers as materialized 
      select distinct on (m.sender) m.id, m.sender${column} from coin_transfers m ${seen}
      where ${isSignedSql} and m.suspended_at is not null order by m.sender, m.nonce
    )`
-/** SQL for the transactions of the transfer `o` that the ledger balance of the wallet `w` covers. */
+/** SQL for the transactions of the transfer `o` that the ledger balance of `w` covers. */
 const coveredSql = `select t.hash, ${spentSql} as amount from coin_transactions t
      where t.coin_transfer_id = o.id and ${spentSql} <= ${unsweptSql('w')}`
 
@@ -323,9 +286,8 @@ export const findResumable = statement(
 )
 
 /**
- * Resumes the oldest suspended sweep of each address, with the largest signed amount that the ledger balance covers.
- * The wallets must be locked. Skips an address if a larger signed amount is `free` on the chain: the rest is not
- * credited yet, and the nonce can be used only once. Returns the addresses.
+ * Resumes the oldest suspended sweep of each locked address with the largest signed amount that the ledger covers. Skips
+ * an address if a larger signed amount is `free` on the chain: the rest waits for its credit, and a nonce works once.
  */
 export const resumeTransfers = statement(
   'coins_resume',
@@ -352,7 +314,7 @@ export const resumeTransfers = statement(
    select array(select sender from resumed_transfers order by sender) as addresses`,
 )
 
-/** Stores a payment without a withdrawal as a loss of the platform. Returns no row if the nonce is used. */
+/** Stores a payment without a withdrawal as a loss. Returns no row if the nonce is used. */
 export const storeUnclaimed = statement(
   'coins_store_unclaimed',
   { parameters: { ...signedColumns, user: orNull(uuid) }, columns: { id: uuid } },

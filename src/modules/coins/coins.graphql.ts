@@ -1,4 +1,4 @@
-import type { CoinTransfer, Withdrawal } from '../../db/prisma/client.ts'
+import type { CoinTransfer } from '../../db/prisma/client.ts'
 import type PrismaTypes from '../../db/prisma/pothos-types.ts'
 import {
   allColumns,
@@ -6,11 +6,15 @@ import {
   decimal,
   type InputFields,
   omitNullish,
+  optionalText,
   optionalTime,
+  payloadType,
+  publicId,
+  shortText,
   time,
 } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
-import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
+import { pageOf } from '../../graphql/limits/document-cost.ts'
 import {
   boundedCountDescription,
   connectionOf,
@@ -20,22 +24,26 @@ import {
   searchArg,
 } from '../../graphql/lists.ts'
 import { addNodeKind, Node } from '../../graphql/node.ts'
-import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
-import * as deposits from './deposits.ts'
-import * as withdrawals from './withdrawals.ts'
+import { accountDepositReader, countConfirmations, depositReader, type HeldCoins, readHeldCoins } from './deposits.ts'
+import {
+  accountWithdrawalReader,
+  cancelWithdrawal,
+  quoteWithdrawal,
+  type WithdrawalQuote,
+  withdraw,
+  withdrawalReader,
+} from './withdrawals.ts'
 
 const filtered = 'Conditions of the list. Items must match all given conditions.'
+const adminOnly = 'Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
 
 const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
   description: 'Status of a withdrawal.',
   values: {
-    WAITING: {
-      description:
-        'The withdrawal is not signed yet, for example because the treasury has too few coins. It can be cancelled.',
-    },
+    WAITING: { description: 'The withdrawal is not signed and can be cancelled. The treasury may have too few coins.' },
     SENDING: { description: 'The transaction is signed but does not have enough confirmations.' },
     CONFIRMED: { description: 'The transaction has enough confirmations.' },
     FAILED: { description: 'The recipient refused the coins. The amount was refunded.' },
@@ -48,48 +56,33 @@ type WithdrawalFields = Pick<
   'expose' | 'exposeString' | 'field'
 >
 
-const withdrawalDetails = (t: WithdrawalFields) => ({
-  status: t.expose('status', { type: WithdrawalStatus, description: 'Status of the withdrawal.' }),
-  amount: t.expose('amount', decimal('Amount that the recipient receives, in currency units.')),
-  total: t.field({
-    type: 'Decimal',
-    description: 'Amount charged to the wallet, including the fee.',
-    resolve: ({ amount, fee }) => add(amount, fee),
-  }),
-  to: t.expose('recipient', { type: 'Address', description: 'Address of the recipient.' }),
-  failure: t.exposeString('failure', {
-    ...characters(500),
-    nullable: true,
-    description: 'Reason why the withdrawal failed. Null unless the withdrawal failed.',
-  }),
-  createdAt: t.expose('createdAt', time('Time at which the withdrawal was requested.')),
-  dueAt: t.expose(
-    'dueAt',
-    time('Time after which the withdrawal is signed. The user can cancel the withdrawal before this time.'),
-  ),
-  settledAt: t.expose(
-    'settledAt',
-    optionalTime('Time at which the withdrawal was confirmed, failed or was cancelled. Null before.'),
-  ),
-})
-
 const transactionHash = {
-  ...characters(66),
-  nullable: true,
-  description:
-    'Hash of the chain transaction. Null until a transaction was sent. The hash changes when a transaction with a higher gas price replaces the previous one.',
+  ...optionalText(66, 'Hash of the transaction. Null until one is sent. A higher gas price changes the hash.'),
   select: { move: { select: { status: true, transactionHash: true } } },
   resolve: ({ move }: { move: Pick<CoinTransfer, 'status' | 'transactionHash'> | null }) =>
     move && move.status !== 'SIGNED' ? move.transactionHash : null,
 } as const
 
+const withdrawalDetails = (t: WithdrawalFields) => ({
+  status: t.expose('status', { type: WithdrawalStatus, description: 'Status of the withdrawal.' }),
+  amount: t.expose('amount', decimal('Amount that the recipient receives, in currency units.')),
+  total: t.field({
+    ...decimal('Amount charged to the wallet, including the fee.'),
+    resolve: ({ amount, fee }) => add(amount, fee),
+  }),
+  to: t.expose('recipient', { type: 'Address', description: 'Address of the recipient.' }),
+  failure: t.exposeString('failure', optionalText(500, 'Reason of the failure. Null unless the withdrawal failed.')),
+  createdAt: t.expose('createdAt', time('Time at which the withdrawal was requested.')),
+  dueAt: t.expose('dueAt', time('Earliest time of the signature. You can cancel the withdrawal before.')),
+  settledAt: t.expose('settledAt', optionalTime('Time of the confirmation, failure or cancellation. Null before.')),
+})
+
 const WithdrawalType = builder.prismaObject('Withdrawal', {
-  description:
-    'A payment of coins from a wallet to an address on the chain. Only the owner of the wallet can read its withdrawals.',
+  description: 'A payment of coins from a wallet to a chain address. Only the wallet’s owner can read withdrawals.',
   interfaces: [Node],
   select: allColumns('Withdrawal'),
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `withdrawal_01h2x…`.', resolve: ({ id }) => toId('withdrawal', id) }),
+    id: t.field(publicId('withdrawal', 'id', 'Identifier, as in `withdrawal_01h2x…`.')),
     ...withdrawalDetails(t),
     transactionHash: t.string(transactionHash),
     fee: t.expose('fee', decimal('Fee charged for the chain transaction.')),
@@ -98,7 +91,7 @@ const WithdrawalType = builder.prismaObject('Withdrawal', {
 
 addNodeKind('withdrawal', {
   type: 'Withdrawal',
-  find: ({ uuid }, context) => withdrawals.findWithdrawal(context, uuid),
+  find: ({ uuid }, context) => withdrawalReader.find(context, uuid),
 })
 
 const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
@@ -106,11 +99,8 @@ const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
   description: 'A withdrawal, with the fields that administrators can read.',
   select: allColumns('Withdrawal'),
   fields: (t) => ({
-    withdrawalId: t.id({ description: 'Identifier of the withdrawal.', resolve: ({ id }) => toId('withdrawal', id) }),
-    userId: t.id({
-      description: 'Identifier of the user who owns the withdrawal.',
-      resolve: ({ walletId }) => toId('user', walletId),
-    }),
+    withdrawalId: t.field(publicId('withdrawal', 'id', 'Identifier of the withdrawal.')),
+    userId: t.field(publicId('user', 'walletId', 'Identifier of the user who owns the withdrawal.')),
     ...withdrawalDetails(t),
     transactionHash: t.string(transactionHash),
   }),
@@ -126,15 +116,13 @@ const AccountWithdrawalFilter = builder.inputType('AccountWithdrawalFilter', {
 
 const withdrawalFields = (t: InputFields) => ({
   amount: t.field({
-    type: 'Decimal',
+    ...decimal('Amount that the recipient receives, in currency units, more than 0. The fee is charged in addition.'),
     required: true,
-    description:
-      'Amount that the recipient receives, in currency units. It must be more than 0. The fee is charged in addition.',
   }),
   to: t.string({
     required: true,
     description:
-      'Destination address on the chain, which must not be an address of this service. An address in mixed case needs a valid EIP-55 checksum.',
+      'Destination address on the chain, outside this service. An address in mixed case needs a valid EIP-55 checksum.',
   }),
   maxFee: t.field(decimal('Maximum fee that you accept. A higher fee raises PRICE_EXCEEDS_MAX_COST.')),
 })
@@ -147,7 +135,7 @@ const WithdrawInput = builder.inputType('WithdrawInput', {
   }),
 })
 
-builder.objectRef<withdrawals.WithdrawalQuote & { typeName: string }>('WithdrawalQuote').implement({
+builder.objectRef<WithdrawalQuote & { typeName: string }>('WithdrawalQuote').implement({
   description: 'The cost of a withdrawal.',
   interfaces: [QuoteInterface],
   fields: (t) => ({
@@ -165,15 +153,10 @@ addQuote({
   }),
   description: 'A withdrawal to quote. Returns a WithdrawalQuote.',
   typeName: 'WithdrawalQuote',
-  quote: (context, input) => withdrawals.quoteWithdrawal(context, omitNullish(input)),
+  quote: (context, input) => quoteWithdrawal(context, omitNullish(input)),
 })
 
-const payloadOf = (name: string, description: string) =>
-  builder.objectRef<{ withdrawal: Withdrawal }>(name).implement({
-    description,
-    fields: (t) => ({ withdrawal: t.expose('withdrawal', { type: WithdrawalType, description: 'The withdrawal.' }) }),
-  })
-
+const withdrawalField = ['withdrawal', WithdrawalType, 'The withdrawal.'] as const
 const CancelWithdrawalInput = idInputType(
   'CancelWithdrawalInput',
   'The withdrawal to cancel.',
@@ -182,24 +165,24 @@ const CancelWithdrawalInput = idInputType(
 
 builder.mutationFields((t) => ({
   withdraw: t.field({
-    type: payloadOf('WithdrawPayload', 'The new withdrawal.'),
+    type: payloadType('WithdrawPayload', 'The new withdrawal.', withdrawalField),
     description:
       'Sends currency units of your wallet to an address on the chain. Points cannot be withdrawn. You are notified by mail. You can cancel the withdrawal until it is signed. ' +
       'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
     resolve: showing('withdrawal', async (query, { input }, context) => {
-      const id = await withdrawals.withdraw(context, omitNullish(input))
-      return { withdrawal: await withdrawals.getWithdrawal(context, id, query()) }
+      const id = await withdraw(context, omitNullish(input))
+      return { withdrawal: await withdrawalReader.getByUuid(context, id, query()) }
     }),
   }),
   cancelWithdrawal: t.field({
-    type: payloadOf('CancelWithdrawalPayload', 'The cancelled withdrawal.'),
+    type: payloadType('CancelWithdrawalPayload', 'The cancelled withdrawal.', withdrawalField),
     description:
       'Refunds amount and fee of a withdrawal that is not signed. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
     args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
     resolve: showing('withdrawal', async (query, { input }, context) => {
-      const id = await withdrawals.cancelWithdrawal(context, input)
-      return { withdrawal: await withdrawals.getWithdrawal(context, id, query()) }
+      const id = await cancelWithdrawal(context, input)
+      return { withdrawal: await withdrawalReader.getByUuid(context, id, query()) }
     }),
   }),
 }))
@@ -216,8 +199,7 @@ const DepositStatus = builder.enumType('DepositStatus', {
   description: 'Status of a deposit.',
   values: {
     PENDING: {
-      description:
-        'The block of the deposit does not have enough confirmations. The amount cannot be spent yet, and a chain reorganization may remove the deposit.',
+      description: 'The amount is not credited: the block of the deposit does not have enough confirmations.',
     },
     CREDITED: { description: 'The amount is credited to the wallet.' },
     FROZEN: {
@@ -236,61 +218,46 @@ const depositDetails = (t: DepositFields) => ({
   kind: t.expose('kind', { type: DepositKind, description: 'Currency of the deposit.' }),
   status: t.expose('status', { type: DepositStatus, description: 'Status of the deposit.' }),
   amount: t.expose('amount', decimal('Amount in currency units.')),
-  transactionHash: t.exposeString('transactionHash', { ...characters(66), description: 'Hash of the transaction.' }),
+  transactionHash: t.exposeString('transactionHash', shortText(66, 'Hash of the transaction.')),
   blockNumber: t.exposeInt('blockNumber', {
     nullable: true,
     description: 'Block of the transaction. Null when the chain has lost the block.',
   }),
   shortfall: t.expose(
     'shortfall',
-    decimal(
-      'Amount already spent from a deposit that was later frozen. The user owes this amount. Zero unless frozen.',
-    ),
+    decimal('Amount of a frozen deposit that was already spent. The user owes this amount. Zero unless frozen.'),
   ),
   createdAt: t.expose('createdAt', time('Time at which the deposit was found.')),
-  creditedAt: t.expose(
-    'creditedAt',
-    optionalTime('Time at which the deposit was first credited. Null before the first credit.'),
-  ),
-  frozenAt: t.expose(
-    'frozenAt',
-    optionalTime('Time since which the deposit is frozen. Null when the deposit is not frozen.'),
-  ),
+  creditedAt: t.expose('creditedAt', optionalTime('Time of the first credit. Null before.')),
+  frozenAt: t.expose('frozenAt', optionalTime('Time since which the deposit is frozen. Null unless frozen.')),
 })
 
 const DepositType = builder.prismaObject('Deposit', {
-  description:
-    'A deposit of coins or tokens to the chain address of a wallet. Only the owner of the wallet can read its deposits.',
+  description: 'A deposit of coins or tokens to the address of a wallet. Only the wallet’s owner can read deposits.',
   interfaces: [Node],
   select: allColumns('Deposit'),
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `deposit_01h2x…`.', resolve: ({ id }) => toId('deposit', id) }),
+    id: t.field(publicId('deposit', 'id', 'Identifier, as in `deposit_01h2x…`.')),
     ...depositDetails(t),
     confirmations: t.int({
       nullable: true,
       description: 'Number of blocks after the block of the deposit. Null when the chain has lost the block.',
-      resolve: ({ blockNumber }, _args, context) => deposits.countConfirmations(context, blockNumber),
+      resolve: ({ blockNumber }, _args, context) => countConfirmations(context, blockNumber),
     }),
   }),
 })
 
-addNodeKind('deposit', { type: 'Deposit', find: ({ uuid }, context) => deposits.findDeposit(context, uuid) })
+addNodeKind('deposit', { type: 'Deposit', find: ({ uuid }, context) => depositReader.find(context, uuid) })
 
 const AccountDepositType = builder.prismaObject('Deposit', {
   variant: 'AccountDeposit',
   description: 'A deposit, with the fields that administrators can read.',
   select: allColumns('Deposit'),
   fields: (t) => ({
-    depositId: t.id({ description: 'Identifier of the deposit.', resolve: ({ id }) => toId('deposit', id) }),
-    userId: t.id({
-      description: 'Identifier of the user who owns the deposit.',
-      resolve: ({ walletId }) => toId('user', walletId),
-    }),
+    depositId: t.field(publicId('deposit', 'id', 'Identifier of the deposit.')),
+    userId: t.field(publicId('user', 'walletId', 'Identifier of the user who owns the deposit.')),
     ...depositDetails(t),
-    writtenOff: t.expose(
-      'writtenOff',
-      decimal('The amount of a frozen deposit that the platform wrote off. Zero unless frozen.'),
-    ),
+    writtenOff: t.expose('writtenOff', decimal('Amount that the platform wrote off. Zero unless frozen.')),
   }),
 })
 
@@ -302,29 +269,27 @@ const AccountDepositFilter = builder.inputType('AccountDepositFilter', {
   }),
 })
 
-const HeldCoinsType = builder.objectRef<deposits.HeldCoins>('HeldCoins').implement({
+const optionalDecimal = (description: string) => ({ ...decimal(description), nullable: true }) as const
+
+const HeldCoinsType = builder.objectRef<HeldCoins>('HeldCoins').implement({
   description: 'Coins that the service holds for its users, and the pending withdrawals. Only for administrators.',
   fields: (t) => ({
     treasury: t.expose('treasury', {
       type: 'Address',
       description: 'Address of the treasury account, which collects deposits and pays withdrawals.',
     }),
-    treasuryBalance: t.expose('treasuryBalance', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Balance of the treasury on the chain. Null while the chain does not answer.',
-    }),
-    missing: t.expose('missing', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'Amount that the treasury lacks for all due withdrawals. Null while the chain does not answer.',
-    }),
+    treasuryBalance: t.expose(
+      'treasuryBalance',
+      optionalDecimal('Balance of the treasury on the chain. Null while the chain does not answer.'),
+    ),
+    missing: t.expose(
+      'missing',
+      optionalDecimal('Amount that the treasury lacks for all due withdrawals. Null while the chain does not answer.'),
+    ),
     inTreasury: t.expose('inTreasury', decimal('Coins of users in the treasury, by the ledger.')),
     inTransit: t.expose('inTransit', decimal('Coins of users in chain transactions that are not settled.')),
     atAddresses: t.expose('atAddresses', decimal('Coins of users at the chain addresses of their wallets.')),
-    dueWithdrawals: t.exposeInt('dueWithdrawals', {
-      description: 'Number of withdrawals that are due and not signed.',
-    }),
+    dueWithdrawals: t.exposeInt('dueWithdrawals', { description: 'Number of due withdrawals that are not signed.' }),
     amountDue: t.expose('amountDue', decimal('Sum of all due withdrawals, including their fees.')),
     oldestDueAt: t.expose(
       'oldestDueAt',
@@ -334,8 +299,6 @@ const HeldCoinsType = builder.objectRef<deposits.HeldCoins>('HeldCoins').impleme
     shortfall: t.expose('shortfall', decimal('Amount that wallets owe for frozen deposits.')),
   }),
 })
-
-const adminOnly = 'Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
 
 builder.queryFields((t) => ({
   deposits: t.prismaConnection(
@@ -350,14 +313,14 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the hash of the transaction'),
         offset: offsetArg(t),
       },
-      ...listResolvers(deposits.listDeposits, deposits.countDeposits),
+      ...listResolvers(depositReader.list, depositReader.count),
     },
     connectionOf(DepositType, 'Deposit', ['a deposit', 'deposits']),
   ),
   heldCoins: t.field({
     type: HeldCoinsType,
     description: `The coins that the service holds for its users, and the pending withdrawals. ${adminOnly}.`,
-    resolve: (_root, _args, context) => deposits.readHeldCoins(context),
+    resolve: (_root, _args, context) => readHeldCoins(context),
   }),
   accountDeposits: t.prismaConnection(
     {
@@ -366,7 +329,7 @@ builder.queryFields((t) => ({
       ...pageOf(MAX_PER_PAGE),
       description: `The deposits of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
       args: { filter: t.arg({ type: AccountDepositFilter, description: filtered }), offset: offsetArg(t) },
-      ...listResolvers(deposits.accountDeposits.list, deposits.accountDeposits.count),
+      ...listResolvers(accountDepositReader.list, accountDepositReader.count),
     },
     connectionOf(
       AccountDepositType,
@@ -385,7 +348,7 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the recipient, the hash of the transaction or the failure'),
         offset: offsetArg(t),
       },
-      ...listResolvers(withdrawals.listWithdrawals, withdrawals.countWithdrawals),
+      ...listResolvers(withdrawalReader.list, withdrawalReader.count),
     },
     connectionOf(WithdrawalType, 'Withdrawal', ['a withdrawal', 'withdrawals']),
   ),
@@ -396,7 +359,7 @@ builder.queryFields((t) => ({
       ...pageOf(MAX_PER_PAGE),
       description: `The withdrawals of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
       args: { filter: t.arg({ type: AccountWithdrawalFilter, description: filtered }), offset: offsetArg(t) },
-      ...listResolvers(withdrawals.accountWithdrawals.list, withdrawals.accountWithdrawals.count),
+      ...listResolvers(accountWithdrawalReader.list, accountWithdrawalReader.count),
     },
     connectionOf(
       AccountWithdrawalType,

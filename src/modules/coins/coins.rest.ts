@@ -13,18 +13,19 @@ import {
   time,
   withdrawalParam,
 } from '../../http/rest/fields.ts'
-import type { DepositStatus, WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
+import type { WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
 
 const withdrawalRecord = objectOf('Withdrawal', 'A payment of coins from a wallet to an address on the chain.', {
-  id: same('Withdrawal.id', z.string()),
-  status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
-  ...sameFields('Withdrawal', { amount, fee: amount, total: amount, to: z.string() }),
-  ...sameFields('Withdrawal', { transaction_hash: z.string().nullable(), failure: z.string().nullable() }),
-  ...sameFields('Withdrawal', { created_at: time, due_at: time, settled_at: time.nullable() }),
+  ...sameFields('Withdrawal', {
+    ...{ id: z.string(), status: z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled']) },
+    ...{ amount, fee: amount, total: amount, to: z.string() },
+    ...{ transaction_hash: z.string().nullable(), failure: z.string().nullable() },
+    ...{ created_at: time, due_at: time, settled_at: time.nullable() },
+  }),
 })
 
 export const WithdrawalRecord = graphql(/* GraphQL */ `
@@ -50,16 +51,6 @@ const withdrawalFrom = ({ body }: RestRequest) => ({
   maxFee: body.amount('max_fee'),
 })
 
-const withdrawalQuote = objectOf(
-  'WithdrawalQuote',
-  'The cost of a withdrawal, and every reason why the withdrawal would be rejected.',
-  {
-    dry_run: quoteFacts.dry_run,
-    ...sameFields('WithdrawalQuote', { amount, fee: amount, total: amount, available: amount, left_today: amount }),
-    errors: quoteFacts.errors,
-  },
-)
-
 const quote = defineRoute({
   ...post('quotes/withdrawals', 'quoteWithdrawCoins', 'Quotes', 'Quote a withdrawal'),
   isQuote: true,
@@ -75,7 +66,11 @@ const quote = defineRoute({
     }
   `),
   variables: (request) => ({ input: { withdraw: withdrawalFrom(request) } }),
-  answer: withdrawalQuote,
+  answer: objectOf('WithdrawalQuote', 'The cost of a withdrawal, and every reason why it would be rejected.', {
+    dry_run: quoteFacts.dry_run,
+    ...sameFields('WithdrawalQuote', { amount, fee: amount, total: amount, available: amount, left_today: amount }),
+    errors: quoteFacts.errors,
+  }),
   present({ quote }, { unread }) {
     if (quote.__typename !== 'WithdrawalQuote') throw new Error(`Unexpected quote: ${quote.__typename}`)
     const { __typename, problems, ...amounts } = quote
@@ -86,16 +81,17 @@ const quote = defineRoute({
 const statuses = ['pending', 'credited', 'frozen'] as const
 
 const depositRecord = objectOf('Deposit', 'A payment to the address of a wallet on the chain.', {
-  ...sameFields('Deposit', { id: z.string(), kind: z.enum(['coin', 'token']), status: z.enum(statuses), amount }),
-  ...sameFields('Deposit', { transaction_hash: z.string(), block_number: z.int().nullable() }),
-  ...sameFields('Deposit', { confirmations: z.int().nullable(), shortfall: amount, created_at: time }),
-  ...sameFields('Deposit', { credited_at: time.nullable(), frozen_at: time.nullable() }),
+  ...sameFields('Deposit', {
+    ...{ id: z.string(), kind: z.enum(['coin', 'token']), status: z.enum(statuses), amount },
+    ...{ transaction_hash: z.string(), block_number: z.int().nullable(), confirmations: z.int().nullable() },
+    ...{ shortfall: amount, created_at: time, credited_at: time.nullable(), frozen_at: time.nullable() },
+  }),
 })
 
-function statusFrom({ query }: RestRequest): DepositStatus | undefined {
-  const word = query.get('status')?.toLowerCase()
+function statusFrom({ query }: RestRequest) {
+  const word = query.get('status')
   if (!word) return undefined
-  const status = statuses.find((each) => each === word)
+  const status = statuses.find((each) => each === word.toLowerCase())
   if (!status) throw validationFailed({ status: [`Expected one of ${statuses.join(', ')}.`] })
   return status.toUpperCase() as Uppercase<typeof status>
 }

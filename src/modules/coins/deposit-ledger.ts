@@ -1,4 +1,4 @@
-/** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
+/** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. */
 import type { Database } from '../../db/database-types.ts'
 import { findSetting, insertSetting, keyValueKeys, replaceSetting } from '../../db/key-value-store.ts'
 import type { FeedNotifications } from '../../db/processes.ts'
@@ -19,10 +19,9 @@ export interface FoundDeposit {
   blockHash: string
 }
 
-/** The stored position of a scan: its checkpoint as text. Writes fail if another process has moved the scan. */
+/** A scan and its stored checkpoint. Writes fail if another process has moved the scan. */
 export type ScanPosition = { chainId: number; position: string }
 
-/** A deposit of coins that an operator credits by hand. `userId`: UUID. `amount`: currency units, a decimal string. */
 interface ManualDeposit extends Omit<FoundDeposit, 'kind' | 'position' | 'address'> {
   reference: string
   userId: string
@@ -31,14 +30,13 @@ interface ManualDeposit extends Omit<FoundDeposit, 'kind' | 'position' | 'addres
 
 /** Maximum number of deposits per statement. */
 const PAGE = 500
-
 const settingOf = (chainId: number) => `${keyValueKeys.deposits}${chainId}`
 const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
 
 type Parts = { database: Database; notifications: Pick<FeedNotifications, 'notify'>; log: Pick<Log, 'error'> }
 export type DepositLedger = ReturnType<typeof createDepositLedger>
 
-/** Creates the ledger of deposits. Deposits and scan position are stored together, so each block counts once. */
+/** Creates the ledger. Deposits and scan position are stored together, so each block counts once. */
 export function createDepositLedger({ database, notifications, log }: Parts) {
   const runner = createBatchJobRunner({ database, log, notifications })
   const lockScan = async (query: Database['query'], { chainId, position: from }: ScanPosition) =>
@@ -59,17 +57,13 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
 
   return {
     /** Returns the position of the scan of a chain. Undefined before the first scan. */
-    async readPosition(chainId: number): Promise<string | undefined> {
-      const [row] = await database.query(findSetting, { key: settingOf(chainId) })
-      return row?.value
-    },
+    readPosition: async (chainId: number) => (await database.query(findSetting, { key: settingOf(chainId) }))[0]?.value,
     /** Stores the first position of the scan, unless a position exists. */
     begin: (chainId: number, position: string) =>
       database.query(insertSetting, { key: settingOf(chainId), value: position }),
-    /** Returns those of the addresses (with EIP-55 checksum) that are wallets. */
+    /** Returns the EIP-55 addresses that belong to wallets. */
     async findWallets(addresses: readonly string[]): Promise<ReadonlySet<string>> {
-      if (addresses.length === 0) return new Set()
-      const rows = await database.query(sql.findWalletAddresses, { addresses })
+      const rows = addresses.length > 0 ? await database.query(sql.findWalletAddresses, { addresses }) : []
       return new Set(rows.map(({ address }) => address))
     },
     /** Moves the scan and stores its deposits as pending. Returns false if another process moved the scan. */
@@ -89,19 +83,17 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
     /** Stores the newest block of the chain, and the newest block whose deposits are credited. */
     storeHead: (head: number, due: number) =>
       database.query(replaceSetting, { key: keyValueKeys.depositsHead, value: `${head} ${due}` }),
-    /** Credits deposits in blocks up to `due`. Returns their number. Retries failed deposits with backoff. */
+    /** Credits deposits in blocks up to `due` and returns the number. Failed deposits are retried with backoff. */
     creditDue: (scan: ScanPosition, due: number): Promise<number> => runner.run(creditJob(scan, due)),
     /**
-     * Freezes a page of the deposits that were credited from blocks above a height. The last page also moves the scan
-     * back to `to` and deletes pending deposits above the height. Returns the references of the frozen deposits, and
-     * the amount that their wallets had already spent, as a decimal string.
+     * Freezes a page of the credited deposits from blocks above `height`. The last page also moves the scan back to `to`.
+     * Returns the references of the deposits, and the already spent amount as a decimal string.
      */
     async rewind(scan: ScanPosition, to: string, height: number): Promise<{ frozen: string[]; shortfall: string }> {
       const [row] = await withLock(scan, async (query) => {
         const rows = await query(sql.freezeDeposits, { height, limit: PAGE })
-        const isDone = rows.every(({ frozen }) => frozen.length < PAGE)
         const move = { setting: settingOf(scan.chainId), from: scan.position, to, height }
-        if (isDone) await query(sql.rewindScan, move)
+        if (rows.every(({ frozen }) => frozen.length < PAGE)) await query(sql.rewindScan, move)
         return rows
       })
       for (const owner of row?.owners ?? []) notifications.notify(owner)

@@ -6,7 +6,6 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { changeWalletsSql, nextTransferSql, numLines, postTransferSql } from '../wallet/ledger-sql.ts'
 
-/** Returns the given addresses that belong to wallets. */
 export const findWalletAddresses = statement(
   'deposits_wallets',
   { parameters: { addresses: arrayOf(text) }, columns: { address: text } },
@@ -14,14 +13,14 @@ export const findWalletAddresses = statement(
 )
 
 const scanMove = { setting: text, from: text, to: text }
-/** SQL of the CTE `advanced_scan`. It moves the scan and has one row, or none if another process moved the scan. */
+/** SQL of the CTE `advanced_scan`, which moves the scan. The CTE has no row if another process moved the scan. */
 const advanceSql = `advanced_scan as materialized (
      update key_values set value = $to where key = $setting and value = $from returning key
    )`
 
 /**
- * Locks the scan until the transaction ends. Returns no row if another process has moved it. Must be a separate
- * statement: only later statements see what other transactions committed during the wait for the lock.
+ * Returns no row if another process has moved the scan. Must be a separate statement: only later statements see what was
+ * committed during the wait for the lock.
  */
 export const lockScan = statement(
   'deposits_lock_scan',
@@ -30,7 +29,7 @@ export const lockScan = statement(
 )
 
 /**
- * Advances the scan and stores its deposits in the order of the blocks. A known deposit only gets its new block. If its
+ * Advances the scan and stores its deposits in the order of the blocks. A known deposit gets its new block. If the
  * transaction now has another recipient or amount, a new deposit is stored under a longer reference.
  */
 export const storeFoundDeposits = statement(
@@ -38,12 +37,8 @@ export const storeFoundDeposits = statement(
   {
     parameters: {
       ...{ ...scanMove, references: arrayOf(text), kinds: arrayOf(textOf<'COIN' | 'TOKEN'>()), hashes: arrayOf(text) },
-      ...{
-        addresses: arrayOf(text),
-        amounts: arrayOf(numeric),
-        blockNumbers: arrayOf(int),
-        blockHashes: arrayOf(text),
-      },
+      ...{ addresses: arrayOf(text), amounts: arrayOf(numeric) },
+      ...{ blockNumbers: arrayOf(int), blockHashes: arrayOf(text) },
     },
     columns: { advanced: int },
   },
@@ -67,26 +62,22 @@ export const storeFoundDeposits = statement(
    select count(*)::int as advanced from advanced_scan`,
 )
 
-/** Condition on a deposit `d` with enough confirmations: it is pending, or frozen and on the chain again. */
+/** Condition on a deposit `d` with enough confirmations: pending, or frozen and on the chain again. */
 const dueSql = `d.status <> 'CREDITED' and d.block_number <= $due`
 
-/** Returns a page of deposits to credit, in the order in which they were found. */
 export const findDueDeposits = statement(
   'deposits_find_due',
   { parameters: { ...pageShape.parameters, due: int }, columns: pageShape.columns },
   findItemsSql('credit-deposits', 'd.reference', 'deposits d', dueSql, 'd.id'),
 )
 
-/** Ledger entries of the accounts that hold deposits. `amount` is an SQL expression. Requires the column `kind`. */
+/** Ledger entries for deposits with the column `kind`. `amount` is an SQL expression. */
 const depositBooks = (amount: string) => ({
   DEPOSITS: `case kind when 'TOKEN' then 0 else ${amount} end`,
   TOKENS: `case kind when 'TOKEN' then ${amount} else 0 end`,
 })
 
-/**
- * Credits deposits with enough confirmations. The scan must be locked. The credit of a frozen deposit excludes its
- * remaining debt and its written-off amount.
- */
+/** Credits due deposits. The scan must be locked. A frozen deposit is credited less its debt and its write-off. */
 export const creditDeposits = statement(
   'deposits_credit',
   { parameters: { references: arrayOf(text), due: int }, columns: { items: arrayOf(text), owners: arrayOf(uuid) } },
@@ -131,10 +122,9 @@ const targetColumns = {
   /** The existing deposit with the same reference, or null. */
   deposit: orNull(json<KnownDeposit>()),
 }
-/** A wallet for which an operator credits a deposit by hand. */
 export type CreditTarget = RowOf<typeof targetColumns>
 
-/** Reads a wallet and the deposit with this reference. `upTo` is the newest scanned block. */
+/** Reads a wallet and the deposit with this reference. `upTo`: newest scanned block. */
 export const findCreditTarget = statement(
   'deposits_credit_target',
   { parameters: { user: uuid, reference: text, upTo: int }, columns: targetColumns },
@@ -154,10 +144,7 @@ export const findCreditTarget = statement(
 )
 
 const manual = { reference: text, hash: text, user: uuid, amount: numeric, blockNumber: int, blockHash: text }
-/**
- * Stores a deposit that an operator credits by hand, or the new block of a frozen deposit. Returns no row if the
- * deposit exists. The scan must be locked.
- */
+/** Stores a deposit, or the new block of a lost one. Returns no row for other deposits. The scan must be locked. */
 export const insertManualDeposit = statement(
   'deposits_insert_manual',
   { parameters: { ...manual, reason: text }, columns: { id: uuid } },
@@ -176,7 +163,6 @@ export const insertManualDeposit = statement(
    select id from inserted_deposit`,
 )
 
-/** Returns the newest scanned block. Null before the first scan. */
 export const findHead = statement(
   'deposits_head',
   { columns: { head: orNull(int) } },
@@ -188,7 +174,6 @@ export const heldColumns = {
   ...{ frozenDeposits: int, dueWithdrawals: int, amountDue: numeric, oldestDueAt: orNull(timestamp) },
 }
 const heldSql = (book: string) => `trim_scale(coalesce(-sum(amount) filter (where book = '${book}'), 0))`
-/** Returns the coin balances by location according to the ledger, and the due withdrawals. */
 export const findHeldCoins = statement(
   'held_coins',
   { columns: heldColumns },
@@ -206,17 +191,14 @@ export const findHeldCoins = statement(
    ) due`,
 )
 
+const freezeResult = { frozen: arrayOf(text), shortfall: numeric, owners: arrayOf(uuid) }
 /**
- * Freezes up to `limit` credited deposits from blocks above `height`, newest first. The scan must be locked. Wallets
- * are locked before deposits, as elsewhere. A wallet that has spent the coins pays its whole balance and owes the rest
- * (account SHORTFALL).
+ * Freezes up to `limit` credited deposits from blocks above `height`, newest first. The scan must be locked. A wallet
+ * that has spent the coins pays its whole balance and owes the rest (account SHORTFALL).
  */
 export const freezeDeposits = statement(
   'deposits_freeze',
-  {
-    parameters: { height: int, limit: int },
-    columns: { frozen: arrayOf(text), shortfall: numeric, owners: arrayOf(uuid) },
-  },
+  { parameters: { height: int, limit: int }, columns: freezeResult },
   `with found_deposits as materialized (
      select id, wallet_id from deposits where status = 'CREDITED' and block_number > $height
      order by block_number desc, id desc limit $limit
@@ -244,21 +226,21 @@ export const freezeDeposits = statement(
      returning w.user_id, old.num as held, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
    ),
    frozen_deposits as materialized (
-     select l.*, least(l.amount, greatest(held - l.earlier, 0)) as taken, before + rank as sequence,
+     select l.*, least(l.amount, greatest(held - l.earlier, 0)) as paid, before + rank as sequence,
        transfers[rank] as transfer_id
      from lost_deposits l join updated_wallets using (user_id)
    ),
    updated_deposits as (
-     update deposits d set status = 'FROZEN', frozen_at = now(), freezes = f.freezes, shortfall = f.amount - f.taken,
+     update deposits d set status = 'FROZEN', frozen_at = now(), freezes = f.freezes, shortfall = f.amount - f.paid,
        block_number = null, block_hash = null
      from frozen_deposits f where d.id = f.id
    ),
    ${postTransferSql({
      from: 'frozen_deposits',
      reference: `'deposit-freeze:' || substr(reference, 9) || ':' || freezes`,
-     lines: numLines({ ...depositBooks('frozen_deposits.amount'), SHORTFALL: 'taken - frozen_deposits.amount' }, [
+     lines: numLines({ ...depositBooks('frozen_deposits.amount'), SHORTFALL: 'paid - frozen_deposits.amount' }, [
        'frozen_deposits.user_id',
-       '-taken',
+       '-paid',
      ]),
      omitsZeros: true,
    })},
@@ -267,10 +249,10 @@ export const freezeDeposits = statement(
      type: 'deposit.frozen',
    })}
    select array(select reference from frozen_deposits) as frozen, array(select user_id from updated_wallets) as owners,
-     (select coalesce(sum(amount - taken), 0) from frozen_deposits) as shortfall`,
+     (select coalesce(sum(amount - paid), 0) from frozen_deposits) as shortfall`,
 )
 
-/** Moves a locked scan back to `height` and deletes the pending deposits above it. A later scan finds them again. */
+/** Moves a locked scan back to `height` and deletes pending deposits above. A later scan finds them again. */
 export const rewindScan = statement(
   'deposits_rewind_scan',
   { parameters: { ...scanMove, height: int } },
@@ -289,7 +271,6 @@ const frozenColumns = {
   ...{ id: uuid, reference: text, wallet_id: uuid, amount: numeric, shortfall: numeric, written_off: numeric },
   ...{ held: numeric, block_number: orNull(int), frozen_at: timestamp },
 }
-/** Returns frozen deposits, newest first. */
 export const findFrozenDeposits = statement(
   'deposits_find_frozen',
   { parameters: { limit: int }, columns: frozenColumns },
@@ -302,45 +283,45 @@ export const findFrozenDeposits = statement(
 /** Charges a wallet its debt from a frozen deposit, up to its balance. Returns no row if the charge is zero. */
 export const collectShortfall = statement(
   'deposits_collect',
-  { parameters: { deposit: uuid }, columns: { taken: numeric, owner: uuid } },
+  { parameters: { deposit: uuid }, columns: { paid: numeric, owner: uuid } },
   `with locked_deposit as materialized (
      select id, reference, wallet_id, shortfall from deposits where id = $deposit and shortfall > 0 for no key update
    ),
    locked_wallet as materialized (
-     select w.user_id, w.num, least(w.num, d.shortfall) as taken
+     select w.user_id, w.num, least(w.num, d.shortfall) as paid
      from wallets w join locked_deposit d on w.user_id = d.wallet_id for no key update of w
    ),
    updated_wallet as (
-     update wallets w set num = l.num - l.taken from locked_wallet l where w.user_id = l.user_id and l.taken > 0
-     returning w.user_id, l.taken, ${nextTransferSql('w')} as transfer_id
+     update wallets w set num = l.num - l.paid from locked_wallet l where w.user_id = l.user_id and l.paid > 0
+     returning w.user_id, l.paid, ${nextTransferSql('w')} as transfer_id
    ),
    updated_deposit as (
-     update deposits d set shortfall = d.shortfall - u.taken from updated_wallet u where d.id = $deposit
+     update deposits d set shortfall = d.shortfall - u.paid from updated_wallet u where d.id = $deposit
      returning d.reference
    ),
    collected as materialized (select u.*, d.reference from updated_wallet u cross join updated_deposit d),
    ${postTransferSql({
      from: 'collected',
      reference: `'deposit-collection:' || substr(reference, 9) || ':' || transfer_id`,
-     lines: numLines({ SHORTFALL: 'taken' }, ['collected.user_id', '-taken']),
+     lines: numLines({ SHORTFALL: 'paid' }, ['collected.user_id', '-paid']),
    })},
    ${auditSql({ from: 'collected', user: 'null', action: 'deposit.collected', subject: 'reference' })}
-   select trim_scale(taken) as taken, user_id as owner from collected`,
+   select trim_scale(paid) as paid, user_id as owner from collected`,
 )
 
 /** Writes off the debt of a wallet from a frozen deposit as a platform loss. Returns no row if the debt is zero. */
 export const writeShortfallOff = statement(
   'deposits_write_off',
-  { parameters: { deposit: uuid }, columns: { borne: numeric } },
+  { parameters: { deposit: uuid }, columns: { loss: numeric } },
   `with updated_deposit as (
      update deposits set shortfall = 0, written_off = written_off + shortfall where id = $deposit and shortfall > 0
-     returning reference, freezes, old.shortfall as borne, uuidv7() as transfer_id
+     returning reference, freezes, old.shortfall as loss, uuidv7() as transfer_id
    ),
    ${postTransferSql({
      from: 'updated_deposit',
      reference: `'deposit-write-off:' || substr(reference, 9) || ':' || freezes`,
-     lines: numLines({ SHORTFALL: 'borne', REVENUE: '-borne' }),
+     lines: numLines({ SHORTFALL: 'loss', REVENUE: '-loss' }),
    })},
    ${auditSql({ from: 'updated_deposit', user: 'null', action: 'deposit.written-off', subject: 'reference' })}
-   select trim_scale(borne) as borne from updated_deposit`,
+   select trim_scale(loss) as loss from updated_deposit`,
 )

@@ -1,4 +1,4 @@
-/** Transfers of all coins at a user's address, signed before the user's key is destroyed and sent later. */
+/** Signs transfers of all coins at a user's address before the user's key is destroyed. The worker sends them later. */
 import type { Coins } from '../../chain/chain-types.ts'
 import { isNoAnswer, type Registry } from '../../chain/registry/registry.ts'
 import { quantity } from '../../chain/rpc.ts'
@@ -24,24 +24,21 @@ interface LastTransferOptions {
   maxFeePerGas: bigint
 }
 
-/** A transfer to sign: several transactions of the same coins at rising gas prices. Only one can be included. */
 interface TransferPlan {
-  /** Amount that leaves the sender, in wei. */
   amount: bigint
   /** True if the transfer moves credited coins. False if it moves other coins at the address. */
   isBooked: boolean
-  /** True if the nonce belongs to a suspended transfer. */
   replacesSuspended: boolean
   /** Transactions, cheapest first. Smaller amounts follow, in case the chain loses a part of the coins. */
   plans: readonly CoinPlan[]
 }
 
-/** Timeout for reading the address, in milliseconds. Deleting an account must not wait long for the node. */
+/** Timeout for reading the address, in milliseconds. The deletion of an account must not wait long for the node. */
 const TIMEOUT_MS = 2_000
-/** Halvings of the current gas price, or of the maximum price without a node, for the cheapest transaction. */
+/** Halvings of the current gas price, and of the maximum price without a node, for the cheapest transaction. */
 const [HALVINGS, HALVINGS_OF_MAXIMUM] = [3n, 10n]
 
-/** Reads the lowest gas price, the wei that no signed transfer uses, and the transaction count from the chain. */
+/** `lowest`: gas price of the cheapest transaction. `free`: wei that no signed transfer uses. */
 async function readFromChain({ registry, maxFeePerGas: cap }: LastTransferOptions, { address, open }: UnsweptRow) {
   const rpc = registry.rpc.until(AbortSignal.timeout(TIMEOUT_MS))
   const view = await readView(rpc, [])
@@ -52,7 +49,7 @@ async function readFromChain({ registry, maxFeePerGas: cap }: LastTransferOption
   return { chainId: view.chainId, lowest, free: freeBalance(seen!, open), count: seen!.count }
 }
 
-/** Reads the address from the chain, or from the ledger if the node is down. Undefined if no node ever responded. */
+/** Reads from the ledger if the node is down. Returns undefined if no node ever responded. */
 async function readAddress(options: LastTransferOptions, booked: UnsweptRow) {
   try {
     return await readFromChain(options, booked)

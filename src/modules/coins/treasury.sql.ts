@@ -1,37 +1,33 @@
-/** Unswept coins and treasuries, with conditions on deposits and coin transfers that several statements share. */
+/** Statements on unswept coins and treasuries, and shared conditions on deposits and coin transfers. */
 import { keyValueKeys } from '../../db/key-value-store.ts'
 import type { RowOf } from '../../db/sql.ts'
 import { arrayOf, boolean, bytes, int, json, numeric, orNull, smallint, statement, text, uuid } from '../../db/sql.ts'
 
-/** Condition on a transfer `m`: signed and not settled. It must match the partial index `coin_transfers_open_idx`. */
+/** Condition on a transfer `m`: signed and not settled. Must match the partial index `coin_transfers_open_idx`. */
 export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
-/** Condition on a transfer `m`: signed, not settled and not suspended. */
 export const isOpenSql = `${isSignedSql} and m.suspended_at is null`
 export const openTransfers = json<{ nonce: number; amount: string }[]>()
-/** SQL for the open transfers of an address, by nonce. */
 export const openSql = (sender: string) =>
   `(select coalesce(json_agg(json_build_object('nonce', m.nonce, 'amount', m.amount::text) order by m.nonce), '[]')
      from coin_transfers m where m.sender = ${sender} and ${isOpenSql})`
 /** Condition on a deposit `d`: credited coins. Tokens are never swept. */
 export const isCoinSql = `d.kind = 'COIN' and d.status = 'CREDITED'`
-/** Condition on a deposit `d`: credited coins that no transfer has swept. */
 const isUnsweptSql = `d.swept_by is null and ${isCoinSql}`
-/** SQL for the ledger balance of a wallet's address: credited deposits minus transfers that are not suspended. */
+/** SQL for the ledger balance of a wallet's address: credited coins minus transfers that are not suspended. */
 export const unsweptSql = (wallet: string) => `
    (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
    - (select coalesce(sum(m.amount), 0) from coin_transfers m where m.sender = ${wallet}.address and m.suspended_at is null)`
 
 const unsweptColumns = {
-  /** `unswept`: credited coins that no transfer sweeps. `nextNonce`: nonce after all signed transfers. */
+  /** `unswept`: currency units. `nextNonce`: nonce after all signed transfers. */
   ...{ userId: uuid, address: text, open: openTransfers, unswept: numeric, nextNonce: int },
-  /** The oldest suspended transfer. The next transfer reuses its nonce and recipient. */
+  /** The oldest suspended transfer. The next transfer uses the same nonce and recipient. */
   suspended: orNull(json<{ nonce: number; recipient: string }>()),
   /** Amounts of the newest deposits that no transfer has swept, newest first. */
   newest: arrayOf(text),
-  /** The encrypted key of the user. */
   ...{ version: smallint, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes },
 }
-/** The coins at a user's address, with the user's sealed key. Amounts in currency units. */
+/** The coins at a user's address, with the user's sealed key. */
 export type UnsweptRow = RowOf<typeof unsweptColumns>
 /** Number of newest deposits that the chain may still lose. */
 const UNCERTAIN_DEPOSITS = 8
@@ -61,14 +57,13 @@ export const findUnswept = statement(
    select ${unsweptRowSql} where w.user_id in (select user_id from page) order by w.user_id`,
 )
 
-/** Returns the coins at one user's address. Returns a row even if the amount is zero. */
 export const findOwnUnswept = statement(
   'coins_own_unswept',
   { parameters: { user: uuid }, columns: unsweptColumns },
   `select ${unsweptRowSql} where w.user_id = $user`,
 )
 
-/** Returns true if there is work. Ignores deposits older than a minute: a full check runs once a minute. */
+/** Ignores deposits older than a minute: a full step runs once a minute. */
 export const hasCoinWork = statement(
   'coins_has_work',
   { parameters: { least: numeric }, columns: { open: boolean } },
@@ -80,7 +75,6 @@ export const hasCoinWork = statement(
      ) as open`,
 )
 
-/** Key of the setting that names a treasury with transactions that the ledger does not know. */
 const IN_DOUBT = `'${keyValueKeys.treasuryInDoubt}'`
 /** Condition: no waiting withdrawal can have been paid already. */
 export const isTreasuryCertainSql = `not exists (select from key_values where key = ${IN_DOUBT})`
@@ -92,10 +86,9 @@ export const markTreasuryInDoubt = statement(
    insert into key_values (key, value) select ${IN_DOUBT}, $address where $inDoubt on conflict (key) do nothing`,
 )
 
-/** Prefix of the settings of treasuries. */
 const TREASURY = `'${keyValueKeys.treasury}'`
 
-/** Returns all treasuries, with their signed nonces. `first`: transaction count at the first use. */
+/** `nonces`: nonces of signed transfers. `first`: transaction count at the first use. */
 export const findStoredTreasuries = statement(
   'coins_stored_treasuries',
   { columns: { address: text, nonces: arrayOf(int), first: int } },
@@ -107,7 +100,7 @@ export const findStoredTreasuries = statement(
    order by address`,
 )
 
-/** Stores the first transaction count of a new treasury: 0 if there was a treasury before. Keeps a stored count. */
+/** Stores and returns the first transaction count of a new treasury: 0 after another treasury. */
 export const storeTreasury = statement(
   'coins_store_treasury',
   { parameters: { address: text, count: int }, columns: { first: int } },
@@ -121,7 +114,6 @@ export const storeTreasury = statement(
    union all select value::int from key_values where key = ${TREASURY} || $address limit 1`,
 )
 
-/** Returns earlier treasuries that still have swept coins according to the ledger. */
 export const findEarlierTreasuries = statement(
   'coins_earlier_treasuries',
   { parameters: { current: text }, columns: { address: text, held: numeric } },

@@ -11,11 +11,10 @@ import { isTreasuryCertainSql } from './treasury.sql.ts'
 const withdrawableColumns = {
   /** `sequence` changes with each change of the wallet. */
   ...{ num: numeric, sequence: int },
-  /** Amount of withdrawals that were requested in the last 24 hours and not refunded. */
+  /** Sum of the withdrawals of the last 24 hours that were not refunded. */
   withdrawn: numeric,
   /** Seconds until withdrawals are allowed again after a change of credentials. 0 if they are allowed. */
   cooling: int,
-  /** True if the recipient is the address of an account. */
   custodial: boolean,
 }
 export const readWithdrawable = statement(
@@ -84,7 +83,7 @@ export const insertWithdrawal = statement(
    select (select id from inserted_withdrawal) as id from verified_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** SQL that refunds `gain` of each row of `ended_withdrawals (id, user_id, amount, gain)` and reports its end. */
+/** SQL that refunds `gain` of each row of `ended_withdrawals (id, user_id, amount, gain)` and reports the end. */
 const refundSql = (type: string) => `
    ${changeWalletsSql('ended_withdrawals', 'reported_withdrawals')},
    ${postTransferSql({
@@ -105,7 +104,7 @@ const refundSql = (type: string) => `
    })}`
 const endedColumnsSql = 'x.id, x.wallet_id as user_id, x.amount, x.amount + x.fee as gain'
 
-/** Cancels and refunds a waiting withdrawal of a user. Returns no row if it is signed or may have been paid. */
+/** Returns no row if the withdrawal is signed or may have been paid. */
 export const cancelWithdrawal = statement(
   'withdrawal_cancel',
   { parameters: { user: uuid, withdrawal: uuid, address: orNull(text), ...onceTypes }, columns: { id: uuid } },
@@ -135,22 +134,19 @@ export const failWithdrawal = statement(
    select user_id as owner from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** Ends withdrawals whose transfers are settled. A refused one is refunded without the fee, which the chain charged. */
+/** Ends withdrawals whose transfers are settled. Refunds refused ones without the fee, which the chain charged. */
 export const endWithdrawals = statement(
   'withdrawal_end',
   { parameters: { limit: int }, columns: { owners: arrayOf(uuid) } },
   `with settled_withdrawals as materialized (
-     select x.id, m.status as result, t.value > 0 as sent
-     from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id
-       join coin_transactions t on t.hash = m.transaction_hash
+     select x.id, m.status as result from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id
      where x.status = 'SENDING' and m.status in ('FINAL', 'FAILED')
      order by x.id limit $limit for no key update of x skip locked
    ),
    ended_withdrawals as (
      update withdrawals x set settled_at = now(),
        status = case s.result when 'FINAL' then 'CONFIRMED' else 'FAILED' end::withdrawal_status,
-       failure = case when s.result = 'FINAL' then null when s.sent then 'The recipient refused the coins.'
-         else 'The recipient needs more gas to take coins than the chain has room for.' end
+       failure = case s.result when 'FAILED' then 'The recipient refused the coins.' end
      from settled_withdrawals s where x.id = s.id
      returning x.id, x.wallet_id as user_id, x.amount, case s.result when 'FINAL' then 0 else x.amount end as gain
    ),
@@ -161,15 +157,14 @@ export const endWithdrawals = statement(
 
 /** Funds of the treasury in currency units: the free balance, and the price per unit of gas. */
 const funds = { free: numeric, price: numeric }
-/** Condition: the funds cover a withdrawal, even if gas now costs more than was charged for it. */
+/** Condition: the funds cover the withdrawal, even if gas now costs more than the charged fee. */
 const isPayableSql = `amount + greatest(fee, gas_limit * $price) <= $free`
 const isDueSql = `status = 'WAITING' and due_at <= now()`
 
 const dueColumns = { id: uuid, userId: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int }
-/** A withdrawal that may be signed. Amounts in currency units. */
 export type DueWithdrawal = RowOf<typeof dueColumns>
 
-/** Returns due withdrawals, oldest first: payable ones, and those that need more gas than `mostGas`. */
+/** Returns due withdrawals, oldest first, that are payable or need more gas than `mostGas`. */
 export const findDueWithdrawals = statement(
   'withdrawal_due',
   { parameters: { ...funds, mostGas: int, limit: int }, columns: dueColumns },
@@ -200,7 +195,7 @@ export const storeWithdrawal = statement(
    select id from stored_transfer`,
 )
 
-/** Returns the number, the sum and the oldest due time of the due withdrawals. */
+/** `late`: a withdrawal has been due for more than ten minutes. */
 export const countDueWithdrawals = statement(
   'withdrawal_waiting',
   { columns: { count: int, amount: numeric, oldest: orNull(timestamp), late: boolean } },

@@ -1,58 +1,31 @@
-/** Requests, quotes, reads and cancels withdrawals. */
 import { z } from 'zod'
 import type { QuotedTransfer } from '../../chain/chain-types.ts'
 import type { Context, Use } from '../../context.ts'
-import type { Prisma, Withdrawal } from '../../db/prisma/client.ts'
-import { DomainError, notFound, unavailable, validationFailed } from '../../shared/errors.ts'
+import { type Prisma, type Withdrawal, WithdrawalStatus } from '../../db/prisma/client.ts'
+import { DomainError, unavailable, validationFailed } from '../../shared/errors.ts'
 import { type IdempotentContext, once, onceParams } from '../../shared/idempotency.ts'
 import { uuidFrom } from '../../shared/ids.ts'
 import { inspect, parse, positiveAmount, text } from '../../shared/input.ts'
-import { type Search, searched } from '../../shared/lists.ts'
+import { createReader, type Search, searched } from '../../shared/lists.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../../shared/money.ts'
 import { type Actor, assertUserMay, type UserActor } from '../../shared/policy.ts'
 import { presentPassword } from '../accounts/account-input.ts'
 import { checkOwnPassword, type OwnPasswordContext, wrongPassword } from '../accounts/check-password.ts'
-import { maxCost, type Problem, problemsOf } from '../wallet/quote.ts'
-import { accountLists } from './deposits.ts'
+import { maxCost, problemsOf } from '../wallet/quote.ts'
+import { accountRows, ownRows } from './deposits.ts'
 import { cancelWithdrawal as cancelWithdrawalSql, insertWithdrawal, readWithdrawable } from './withdrawals.sql.ts'
 
-type Needs = Use<'actor' | 'database'>
-type Selection = Omit<Prisma.WithdrawalFindFirstArgs, 'where'>
-type Page = Omit<Prisma.WithdrawalFindManyArgs, 'where' | 'orderBy'>
+type WithdrawalQuery = Omit<Prisma.WithdrawalFindManyArgs, 'where' | 'orderBy'>
 
-export async function findWithdrawal({ actor, database }: Needs, uuid: string, selection: Selection = {}) {
-  if (actor.kind !== 'user') return null
-  return database.read.withdrawal.findFirst({ ...selection, where: { id: uuid, walletId: actor.id } })
-}
+export const withdrawalReader = createReader<Withdrawal, WithdrawalQuery>()({
+  ...{ model: 'withdrawal', prefix: 'withdrawal', label: 'Withdrawal', action: 'withdrawal:read', ...ownRows },
+  where: ({ search }: { search?: Search }): Prisma.WithdrawalWhereInput =>
+    searched(search, (word) => [{ recipient: word }, { failure: word }, { move: { transactionHash: word } }]),
+})
 
-export async function getWithdrawal(context: Needs, uuid: string, selection?: Selection): Promise<Withdrawal> {
-  const found = await findWithdrawal(context, uuid, selection)
-  if (!found) throw notFound('Withdrawal')
-  return found
-}
-
-function ownFilter(actor: Actor, { search }: { search?: Search }): Prisma.WithdrawalWhereInput {
-  assertUserMay(actor, 'withdrawal:read')
-  const found = searched(search, (word) => [
-    { recipient: word },
-    { failure: word },
-    { move: { transactionHash: word } },
-  ])
-  return { walletId: actor.id, ...found }
-}
-
-/** Lists the caller's withdrawals, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
-export const listWithdrawals = async ({ actor, database }: Needs, filter: { search?: Search }, page: Page) =>
-  database.read.withdrawal.findMany({ ...page, orderBy: { id: 'desc' }, where: ownFilter(actor, filter) })
-
-/** Counts the caller's withdrawals. Throws NOT_AUTHENTICATED. */
-export const countWithdrawals = async ({ actor, database }: Needs, filter: { search?: Search }) =>
-  database.read.withdrawal.count({ where: ownFilter(actor, filter) })
-
-export const accountWithdrawals = accountLists<Withdrawal, Withdrawal['status']>(
-  ({ withdrawal }) => withdrawal,
-  ['WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED'],
-)
+export const accountWithdrawalReader = createReader<Withdrawal, WithdrawalQuery>()({
+  ...{ model: 'withdrawal', prefix: 'withdrawal', label: 'Withdrawal', ...accountRows(WithdrawalStatus) },
+})
 
 /** Refunds a withdrawal that is not signed. Throws NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL, UNAVAILABLE. */
 export async function cancelWithdrawal(
@@ -63,10 +36,10 @@ export async function cancelWithdrawal(
   assertUserMay(actor, 'withdrawal:create')
   const uuid = uuidFrom(id, 'withdrawal', 'Withdrawal')
   await once(context, 'cancelWithdrawal', { withdrawalId: id }, async () => {
-    await getWithdrawal(context, uuid)
+    await withdrawalReader.getByUuid(context, uuid)
     const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...onceParams(context) }
-    const [cancelled] = await database.query(cancelWithdrawalSql, parameters)
-    const { status } = cancelled ? { status: 'CANCELLED' } : await getWithdrawal(context, uuid)
+    if ((await database.query(cancelWithdrawalSql, parameters)).length > 0) return uuid
+    const { status } = await withdrawalReader.getByUuid(context, uuid)
     // The database was restored from a backup, and the withdrawal may have been paid since.
     if (status === 'WAITING') throw unavailable('What the treasury has paid')
     if (status !== 'CANCELLED')
@@ -80,17 +53,7 @@ export async function cancelWithdrawal(
 const quoteInput = z.strictObject({ amount: positiveAmount, to: text(100), maxFee: maxCost })
 const withdrawInput = quoteInput.extend({ currentPassword: presentPassword })
 
-/** Cost of a withdrawal. Amounts are decimal strings. */
-export interface WithdrawalQuote {
-  amount: string
-  fee: string
-  total: string
-  /** Currency units in the wallet. Points cannot be withdrawn. */
-  available: string
-  /** Amount that can still be withdrawn in the current 24 hours. */
-  leftToday: string
-  problems: Problem[]
-}
+export type WithdrawalQuote = Awaited<ReturnType<typeof quoteWithdrawal>>
 
 type WithdrawContext = IdempotentContext &
   Use<'config' | 'coins' | 'notifications' | 'rateLimiter'> &
@@ -99,11 +62,7 @@ type WithdrawContext = IdempotentContext &
 /** Maximum number of attempts while other requests change the wallet. */
 const MAX_ATTEMPTS = 10
 
-/**
- * Charges the wallet and returns the UUID of the withdrawal. The coins are sent once it can no longer be canceled.
- * Throws VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT,
- * UNAVAILABLE.
- */
+/** Charges the wallet and returns the UUID of the withdrawal. The coins are sent after the time for a cancellation. */
 export async function withdraw(context: WithdrawContext, input: z.input<typeof withdrawInput>): Promise<string> {
   const { actor, coins, notifications, rateLimiter } = context
   assertUserMay(actor, 'withdrawal:create')
@@ -118,11 +77,11 @@ export async function withdraw(context: WithdrawContext, input: z.input<typeof w
   return id
 }
 
-/** Quotes `withdraw`. Needs no password. Throws NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE. */
+/** Quotes `withdraw` without a password. Throws NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE. */
 export async function quoteWithdrawal(
   context: Use<'actor' | 'config' | 'database' | 'coins' | 'rateLimiter'>,
   input: z.input<typeof quoteInput>,
-): Promise<WithdrawalQuote> {
+) {
   const { actor, coins, rateLimiter } = context
   assertUserMay(actor, 'withdrawal:create')
   const { data, refusals } = inspect(quoteInput, input)
@@ -181,14 +140,13 @@ function refusalsOf(
   return refusals.filter((each) => each !== false)
 }
 
-type StoredInput = { amount: string; maxFee: string | undefined; quoted: QuotedTransfer; verifiedHash: string }
-
 /** Charges the wallet. Reads it again if it changed. Throws VALIDATION_FAILED if the password changed meanwhile. */
 async function storeWithdrawal(
   context: Pick<Context, 'idempotency'> & Use<'config' | 'database'>,
   actor: Extract<Actor, UserActor>,
-  { amount, maxFee, quoted, verifiedHash }: StoredInput,
+  parameters: { amount: string; maxFee: string | undefined; quoted: QuotedTransfer; verifiedHash: string },
 ): Promise<string> {
+  const { amount, maxFee, quoted, verifiedHash } = parameters
   const { address: recipient, fee, gasLimit } = quoted
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const wallet = await readWallet(context, actor.id, recipient)

@@ -1,4 +1,3 @@
-/** Grants: points that administrators give to users. A grant is a transfer with a reason. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { numeric, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
@@ -13,7 +12,7 @@ import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
 
-/** Input of a grant. `userId` can be a user ID, an e-mail address or a username. */
+/** `userId`: a user ID, an e-mail address or a username. */
 const grantInput = z.strictObject({
   userId: requiredText(254).transform(normalizeEmail),
   amount: positiveAmount,
@@ -50,17 +49,14 @@ const insertGrant = statement(
    })},
    ${eventSql({ from: 'credited_wallet', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
    ${auditSql({
-     from: 'credited_wallet',
-     user: '$actor',
-     action: 'points.granted',
+     ...{ from: 'credited_wallet', user: '$actor', action: 'points.granted', address: '$address' },
      subject: `type_id('grant', transfer_id)`,
-     address: '$address',
    })},
    ${onceSql('transfer_id::text', 'credited_wallet')}
    select transfer_id as id from credited_wallet`,
 )
 
-/** Returns a grant by its UUID, or null. Users see their own grants. Administrators see all of them. */
+/** Returns a grant by its UUID, or null. Users see their own grants. Administrators see all grants. */
 export async function findGrant({ actor, database }: Use<'actor' | 'database'>, uuid: string): Promise<Grant | null> {
   const [grant] = await database.query(findStatement, { grant: uuid })
   return grant && (canAdminister(actor) || canSeePrivateParts(actor, grant.userId)) ? grant : null
@@ -86,7 +82,6 @@ export async function grantPoints(
       ...auditorOf(actor),
       ...onceParams(context),
     })
-    // The account was deleted after the user was looked up.
     if (!inserted) throw notFound('User')
     notifications.notify(user.id)
     return inserted.id

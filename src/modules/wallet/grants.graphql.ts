@@ -1,7 +1,5 @@
-import { builder, decimal, time } from '../../graphql/builder.ts'
-import { characters } from '../../graphql/limits/document-cost.ts'
+import { builder, decimal, payloadType, publicId, shortText, time } from '../../graphql/builder.ts'
 import { Node } from '../../graphql/node.ts'
-import { toId } from '../../shared/ids.ts'
 import { readStoredUser, UserType } from '../accounts/users.graphql.ts'
 import { type Grant, grantPoints } from './grant-points.ts'
 
@@ -9,17 +7,14 @@ const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
   description: 'Points that an administrator gave to a user. Only the user and administrators can read the grant.',
   interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `grant_01h2x…`.', resolve: ({ id }) => toId('grant', id) }),
+    id: t.field(publicId('grant', 'id', 'Identifier, as in `grant_01h2x…`.')),
     user: t.read({
       type: UserType,
       description: 'The user who received the points.',
       resolve: (query, { userId }, _args, context) => readStoredUser(context, userId, query),
     }),
     amount: t.expose('amount', decimal('Number of points.')),
-    reason: t.exposeString('reason', {
-      ...characters(500),
-      description: 'Reason that the administrator gave. Empty once the account is deleted.',
-    }),
+    reason: t.exposeString('reason', shortText(500, 'Reason of the grant. Empty once the account is deleted.')),
     createdAt: t.expose('createdAt', time('Time of the grant.')),
   }),
 })
@@ -33,14 +28,9 @@ const GrantPointsInput = builder.inputType('GrantPointsInput', {
   }),
 })
 
-const GrantPointsPayload = builder.objectRef<{ grant: Grant }>('GrantPointsPayload').implement({
-  description: 'Result of `grantPoints`.',
-  fields: (t) => ({ grant: t.expose('grant', { type: PointGrantType, description: 'The grant.' }) }),
-})
-
 builder.mutationField('grantPoints', (t) =>
   t.field({
-    type: GrantPointsPayload,
+    type: payloadType('GrantPointsPayload', 'Result of `grantPoints`.', ['grant', PointGrantType, 'The grant.']),
     description:
       'Gives points to a user. Only for administrators. Raises PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.',
     args: { input: t.arg({ type: GrantPointsInput, required: true, description: 'The grant to make.' }) },

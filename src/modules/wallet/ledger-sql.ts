@@ -1,6 +1,6 @@
-/** SQL parts of statements that move money. */
-
+/** SQL parts of statements that move money, and the invariants of the ledger. */
 import type { Invariant } from '../../db/database-types.ts'
+
 import type { Entry } from '../../db/prisma/client.ts'
 import { numeric, text } from '../../db/sql.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
@@ -9,27 +9,23 @@ import { NIL_UUID } from '../../shared/ids.ts'
 export type EntryLine = { currency: Entry['currency']; amount: string } & ({ wallet: string } | { book: Book })
 type Book = NonNullable<Entry['book']>
 
-/** Returns entries in currency units: one of a wallet (user and amount), followed by those of ledger accounts. */
+/** Returns entries in currency units: an entry of a wallet (user and amount), followed by entries of ledger accounts. */
 export const numLines = (books: Partial<Record<Book, string>>, wallet?: readonly [string, string]): EntryLine[] => [
   ...(wallet ? [{ wallet: wallet[0], currency: 'NUM' as const, amount: wallet[1] }] : []),
   ...Object.entries(books).map(([book, amount]) => ({ book: book as Book, currency: 'NUM' as const, amount })),
 ]
 
-/** SQL parts of a statement that posts transfers. Except for `from` and `lines`, all are SQL expressions. */
+/** SQL parts of a statement that posts a transfer for each row of `from`. */
 interface TransferParts {
   from: string
   id?: string
-  /** The unique index on the reference prevents a second transfer with the same reference. */
+  /** The unique index on the reference prevents a second transfer. */
   reference: string
-  /** Reason that an administrator entered. */
   reason?: string
   when?: string
-  /**
-   * Entries of each transfer in order, or a query with the columns `position, wallet_id, book, currency, amount`.
-   * The amounts must add up to zero in each currency.
-   */
+  /** Entries that sum to zero per currency, or a query with the columns `position, wallet_id, book, currency, amount`. */
   lines: readonly EntryLine[] | string
-  /** True to omit entries with amount 0, which a CHECK constraint of the table would reject. */
+  /** Omits entries with the amount 0, which a CHECK constraint rejects. */
   omitsZeros?: boolean
 }
 
@@ -39,19 +35,13 @@ const valueSql = (line: EntryLine, index: number) => {
   return `(${index + 1}, ${wallet}::uuid, ${book}::book, '${line.currency}'::currency, ${line.amount})`
 }
 
-const whereSql = (...conditions: (string | false | undefined)[]) => {
-  const given = conditions.filter(Boolean)
-  return given.length ? `where ${given.join(' and ')}` : ''
-}
-
-/** Returns the CTEs that post transfers. `inserted_transfers (id)` has one row per posted transfer. */
+/** Returns the CTEs that post transfers, with the CTE `inserted_transfers (id)`. */
 export function postTransferSql(parts: TransferParts): string {
-  const { from, id = 'transfer_id', reference, reason, when, lines, omitsZeros = false } = parts
-  const [column, value] = reason ? [', reason', `, ${reason}`] : ['', '']
+  const { from, id = 'transfer_id', reference, reason = 'null', when = 'true', lines, omitsZeros = false } = parts
   return `
   inserted_transfers as (
-    insert into transfers (id, reference${column})
-    select ${id}, ${reference}${value} from ${from} ${whereSql(when)} returning id
+    insert into transfers (id, reference, reason)
+    select ${id}, ${reference}, ${reason} from ${from} where ${when} returning id
   ),
   inserted_entries as (
     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
@@ -59,26 +49,21 @@ export function postTransferSql(parts: TransferParts): string {
     from ${from}, lateral (
       ${typeof lines === 'string' ? lines : `values ${lines.map(valueSql).join(', ')}`}
     ) as line (position, wallet_id, book, currency, amount)
-    ${whereSql(when, omitsZeros && 'line.amount <> 0')}
+    where ${when} ${omitsZeros ? 'and line.amount <> 0' : ''}
   )`
 }
 
-/** SQL condition: true if a new `uuidv7()` is greater than the ID of the wallet's latest transfer. */
-const isPastSql = (wallet: string) => `uuidv7() > coalesce((
-  select e.transfer_id from entries e where e.wallet_id = ${wallet}.user_id order by e.transfer_id desc limit 1), '${NIL_UUID}'::uuid)`
-
 /**
- * Returns the SQL of the ID for a wallet's next transfer. `wallet` is the alias of a locked row: statements of a wallet
- * are sorted by these IDs (decision 21). If the latest ID is ahead of the clock, `next_transfer_ids` continues from it.
- * That function also sees transfers that were committed while the statement waited for the lock.
+ * SQL of the ID for the next transfer of a wallet, the alias of a locked row (decision 21). If the wallet's latest ID is
+ * ahead of the clock, `next_transfer_ids` continues from the latest ID.
  */
-export const nextTransferSql = (wallet: string) =>
-  `case when ${isPastSql(wallet)} then uuidv7() else (next_transfer_ids(${wallet}.user_id))[1] end`
+export const nextTransferSql = (wallet: string) => `case when uuidv7() > coalesce((
+    select e.transfer_id from entries e where e.wallet_id = ${wallet}.user_id order by e.transfer_id desc limit 1
+  ), '${NIL_UUID}'::uuid) then uuidv7() else (next_transfer_ids(${wallet}.user_id))[1] end`
 
 /**
- * Returns CTEs that add the column `gain` of the CTE `from (id, user_id, gain, …)` to the wallets, with one event and
- * one transfer ID per row. The CTE `result` has the columns of `from`, `sequence` and `transfer_id`. Wallets are locked
- * in the order of their IDs to avoid deadlocks.
+ * Returns CTEs that add the column `gain` of the CTE `from (id, user_id, gain, …)` to the wallets. The CTE `result` has
+ * the columns of `from`, and an event `sequence` and a `transfer_id` for each row. The lock order prevents deadlocks.
  */
 export const changeWalletsSql = (from: string, result: string) => `
    locked_wallets as materialized (
@@ -98,13 +83,13 @@ export const changeWalletsSql = (from: string, result: string) => `
        join changed_wallets using (user_id)
    )`
 
-/** Returns the CTE `new_transfer (transfer_id)`: an ID for one transfer between all locked wallets of `from`. */
+/** SQL of the CTE `new_transfer (transfer_id)`: an ID for one transfer between all locked wallets of `from`. */
 export const newTransferSql = (from: string) => `
   new_transfer as materialized (
     select ${nextTransferSql(from)} as transfer_id from ${from} order by transfer_id desc limit 1
   )`
 
-/** Returns SQL that splits a payment: points first, then currency units. `quoteOf` does the same in TypeScript. */
+/** SQL that splits a payment: points first, then currency units. `quoteOf` does the same in TypeScript. */
 export const pointsFirstSql = (points: string, amount: string) => {
   const inPoints = `least(${points}, ${amount})`
   return { points: inPoints, num: `(${amount} - ${inPoints})` }
@@ -116,9 +101,8 @@ const total = pointsFirstSql('w.points', 'due.fee + due.gas')
 const fee = pointsFirstSql('charge.points', 'charge.fee')
 
 /**
- * Returns the CTEs that charge wallets for commits, points first. `from` is a CTE `(payer, fee, gas, …)`. The same
- * statement must insert the commits: for a wallet that cannot pay, the CTE `charge` has no row. Columns of `charge`:
- * `points, num, sequence, commit_id, transfer_id`, and the columns of `from`.
+ * Returns the CTEs that charge wallets for the commits of the CTE `from (payer, fee, gas, …)`. The CTE `charge (points,
+ * num, sequence, commit_id, transfer_id, …)` has no row for a wallet that cannot pay.
  */
 export const chargeSql = ({ from }: { from: string }) => `
   charge as (
@@ -145,15 +129,15 @@ export const chargeSql = ({ from }: { from: string }) => `
     ],
   })}`
 
-/**
- * SQL joins and row locks for a statement that writes for several callers. Locks each caller's wallet and user, and
- * skips accounts that another transaction has locked.
- */
+/** SQL that locks the wallets and users of several callers, and skips locked accounts. `user`: SQL of the UUID. */
 export const heldAccountSql = {
-  /** Returns the join. `user` is the SQL expression of the user's UUID. */
   join: (user: string) => `join wallets held on held.user_id = ${user} join users named on named.id = ${user}`,
   locks: 'for no key update of held skip locked for key share of named skip locked',
 }
+
+/** SQL for the sums of entries by currency, as `num` and `points`. */
+export const sumsSql = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+  coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points`
 
 export const bookInvariants: Invariant[] = [
   {
@@ -169,23 +153,18 @@ export const bookInvariants: Invariant[] = [
     columns: { subject: text, num: text, points: text, num_entries: text, points_entries: text },
     query: `select 'user:' || w.user_id as subject, w.num::text, w.points::text, e.num::text as num_entries, e.points::text as points_entries
             from wallets w left join lateral (
-              select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
-                     coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
-              from entries where wallet_id = w.user_id) e on true
+              select ${sumsSql} from entries where wallet_id = w.user_id) e on true
             where w.num <> e.num or w.points <> e.points`,
   },
   {
     id: 'C9',
-    sentence:
-      'Each stored balance of a statement is the sum of the wallet’s entries up to its transfer, and none is missing.',
+    sentence: 'Each stored balance of a statement is the sum of the entries up to its transfer, and none is missing.',
     columns: { subject: text, transfer: text, num: text, points: text, num_entries: text, points_entries: text },
     query: `with parts as (
               select s.*, e.num as num_since, e.points as points_since
               from (select *, lag(transfer_id) over (partition by wallet_id order by transfer_id) as earlier from statement_balances) s,
                 lateral (
-                  select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
-                    coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
-                  from entries where wallet_id = s.wallet_id and transfer_id <= s.transfer_id
+                  select ${sumsSql} from entries where wallet_id = s.wallet_id and transfer_id <= s.transfer_id
                     and transfer_id > coalesce(s.earlier, '${NIL_UUID}')
                 ) e
             ), summed as (

@@ -5,43 +5,25 @@ import { boolean, numeric, statement, uuid } from '../../db/sql.ts'
 import { DomainError, type ErrorCode } from '../../shared/errors.ts'
 import { AMOUNT, type Amount, add, formatAmount, fromUnits, least, toUnits } from '../../shared/money.ts'
 
-/** Prices of paid operations, as decimal strings in currency units. */
-export interface Pricing {
-  assetUpdateFee: string
-  /** Fee for the chain transaction that carries a commit. */
-  gasFee: string
-  total: string
-  currency: string
-}
-
 type Prices = Use<'config' | 'gasFee'>
 
-/** Returns the current cost of one commit. The gas fee changes: read it once per operation. */
-export const readCommitCost = ({ config, gasFee }: Prices): { price: string; gas: string } => ({
+/** Returns the current cost of one commit. Read the cost once per operation, because the gas fee changes. */
+export const readCommitCost = ({ config, gasFee }: Prices) => ({
   price: formatAmount(config.money.assetUpdateFee),
   gas: formatAmount(gasFee()),
 })
 
-export function readPricing(context: Prices): Pricing {
+export type Pricing = ReturnType<typeof readPricing>
+
+export function readPricing(context: Prices) {
   const { price, gas } = readCommitCost(context)
   return { assetUpdateFee: price, gasFee: gas, total: add(price, gas), currency: context.config.money.currency }
 }
 
-export interface Cost {
-  price: Amount
-  /** Fee for the chain transaction. Omitted for operations without one. */
-  gas?: Amount
-}
-
-export const noCost: Cost = { price: '0' }
+/** `gas`: fee for the chain transaction of the operation. */
+type Cost = { price: Amount; gas?: Amount }
 export type Funds = { num: Amount; points: Amount }
-
-export interface WalletFunds extends Funds {
-  num: string
-  points: string
-  /** True if the owner's account was deleted. */
-  closed: boolean
-}
+export const noCost: Cost = { price: '0' }
 
 const findFunds = statement(
   'wallet_funds',
@@ -49,8 +31,8 @@ const findFunds = statement(
   'select num, points, closed_at is not null as closed from wallets where user_id = $user',
 )
 
-/** Returns the balances of a user by UUID. Throws if the user has no wallet. */
-export async function readFunds({ database }: Use<'database'>, userId: string): Promise<WalletFunds> {
+/** Returns the balances of a user by UUID. `closed`: the account was deleted. */
+export async function readFunds({ database }: Use<'database'>, userId: string) {
   const [funds] = await database.query(findFunds, { user: userId })
   if (!funds) throw new Error('A user has no wallet.')
   return funds
@@ -63,27 +45,13 @@ export interface Problem {
   field: string | null
 }
 
-/** Quote of a paid operation. Amounts are decimal strings. */
-export interface Quote {
-  price: string
-  gas: string
-  total: string
-  num: string
-  points: string
-  available: string
-  /** Parts of the total that are charged in points and in currency units. Points are charged first. */
-  pointsCharged: string
-  numCharged: string
-  missing: string
-  /** All problems that prevent the operation. Empty if the operation would succeed. */
-  problems: Problem[]
-}
+export type Quote = ReturnType<typeof quoteOf>
 
 export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.').optional()
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)
 
 /** Splits a cost into points and currency units, like `pointsFirstSql`. Missing funds are no error. */
-export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []): Quote {
+export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []) {
   const total = totalOf(cost)
   const points = least(toUnits(funds.points), total)
   const num = least(toUnits(funds.num), total - points)
@@ -101,14 +69,12 @@ export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []): Q
   }
 }
 
-export const canPay = (cost: Cost, funds: Funds) => toUnits(funds.num) + toUnits(funds.points) >= totalOf(cost)
-
 const insufficient = {
   commit: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'Insufficient fund for the asset commit.'],
   order: ['INSUFFICIENT_FUND', 'Insufficient fund for the order payment.'],
 } as const
 
-export type Purpose = keyof typeof insufficient
+type Purpose = keyof typeof insufficient
 
 /** Returns the error for a wallet that cannot pay. Old clients read the required amount from the end of the details. */
 export function insufficientFunds(purpose: Purpose, cost: Cost, funds: Funds): DomainError {
@@ -120,19 +86,16 @@ export function insufficientFunds(purpose: Purpose, cost: Cost, funds: Funds): D
   })
 }
 
-/** Returns the errors that prevent a charge: the cost exceeds the caller's maximum, or the wallet cannot pay it. */
-export function validateCharge(
-  purpose: Purpose,
-  cost: Cost,
-  { funds, maxCost }: { funds?: Funds; maxCost?: string | undefined },
-): DomainError[] {
+type Limits = { funds?: Funds; maxCost?: string | undefined }
+
+export function validateCharge(purpose: Purpose, cost: Cost, { funds, maxCost }: Limits): DomainError[] {
   const errors: DomainError[] = []
   const total = totalOf(cost)
   if (maxCost !== undefined && total > toUnits(maxCost)) {
     const message = `This costs ${fromUnits(total)}, more than the ${formatAmount(maxCost)} you agreed to.`
     errors.push(new DomainError('PRICE_EXCEEDS_MAX_COST', message))
   }
-  if (funds && !canPay(cost, funds)) errors.push(insufficientFunds(purpose, cost, funds))
+  if (funds && toUnits(funds.num) + toUnits(funds.points) < total) errors.push(insufficientFunds(purpose, cost, funds))
   return errors
 }
 

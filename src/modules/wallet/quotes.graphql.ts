@@ -30,13 +30,10 @@ export const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement(
     return 'refundable' in quote ? 'RefundQuote' : quote.typeName
   },
   fields: (t) => ({
-    total: t.expose(
-      'total',
-      decimal('The amount that the mutation would charge, or the amount that a refund would return.'),
-    ),
+    total: t.expose('total', decimal('Amount that the mutation would charge, or that a refund would return.')),
     available: t.field({
       ...decimal(
-        'The amount that the wallet can pay: points and currency units, or only currency units for a withdrawal. For a refund, the amount that can still be refunded.',
+        'Amount that the wallet can pay, for a withdrawal without points. For a refund, the refundable amount.',
       ),
       resolve: (quote) => ('refundable' in quote ? quote.refundable : quote.available),
     }),
@@ -95,35 +92,18 @@ interface AddedQuote<Input> {
 const addedQuotes: AddedQuote<unknown>[] = []
 
 /** Registers the quote of a mutation from an optional module. */
-export function addQuote<Input>(quote: AddedQuote<Input>): void {
-  addedQuotes.push(quote as AddedQuote<unknown>)
-}
+export const addQuote = <Input>(quote: AddedQuote<Input>) => addedQuotes.push(quote as AddedQuote<unknown>)
 
 const QuoteInput = builder.inputType('QuoteInput', {
   description: 'The mutation to quote, with its input.',
   isOneOf: true,
   fields: (t) => ({
-    registerAsset: t.field({
-      type: QuoteRegisterAssetInput,
-      description: 'A registration to quote. Returns a PaymentQuote.',
-    }),
-    updateAssetMetadata: t.field({
-      type: UpdateAssetMetadataInput,
-      description: 'A metadata change to quote. Returns a PaymentQuote.',
-    }),
-    revertAsset: t.field({ type: RevertAssetInput, description: 'A revert to quote. Returns a PaymentQuote.' }),
-    createOrder: t.field({
-      type: CreateOrderInput,
-      description: 'An order to quote. Returns a PaymentQuote with the cost of confirming the order.',
-    }),
-    confirmOrder: t.field({
-      type: ConfirmOrderInput,
-      description: 'An order confirmation to quote. Returns a PaymentQuote.',
-    }),
-    refundOrder: t.field({
-      type: RefundOrderInput,
-      description: 'A refund to quote. Only for administrators. Returns a RefundQuote.',
-    }),
+    registerAsset: t.field({ type: QuoteRegisterAssetInput, description: 'A registration. Returns a PaymentQuote.' }),
+    updateAssetMetadata: t.field({ type: UpdateAssetMetadataInput, description: 'An update. Returns a PaymentQuote.' }),
+    revertAsset: t.field({ type: RevertAssetInput, description: 'A revert. Returns a PaymentQuote.' }),
+    createOrder: t.field({ type: CreateOrderInput, description: 'An order. Returns a PaymentQuote.' }),
+    confirmOrder: t.field({ type: ConfirmOrderInput, description: 'An order confirmation. Returns a PaymentQuote.' }),
+    refundOrder: t.field({ type: RefundOrderInput, description: 'An administrator’s refund. Returns a RefundQuote.' }),
     ...(Object.fromEntries(
       addedQuotes.map(({ field, input: type, description }) => [field, t.field({ type, description })]),
     ) as object),
@@ -154,13 +134,10 @@ builder.queryField('quote', (t) =>
   }),
 )
 
-const enumValueOf = ([code, description]: [string, string]) => [code, { description }]
-
 const ErrorCodeType = builder.enumType('ErrorCode', {
   description:
     'Error codes. `extensions.code` of each error is one of these values. Use the code, not the message. New codes may be added.',
-  values: Object.fromEntries(Object.entries(errorMeanings).map(enumValueOf)) as Record<
-    ErrorCode,
-    { description: string }
-  >,
+  values: Object.fromEntries(
+    Object.entries(errorMeanings).map(([code, description]) => [code, { description }]),
+  ) as Record<ErrorCode, { description: string }>,
 })

@@ -1,4 +1,3 @@
-/** REST quotes: the cost of a request and all errors that would prevent it. */
 import { z } from 'zod'
 import { statuses } from '../../http/error-status.ts'
 import { defineRoute, type RestRequest, type Route } from '../../http/rest/define-route.ts'
@@ -29,20 +28,15 @@ const records = {
     balance: z
       .object({ num: same('PaymentQuote.num', amount), points: same('PaymentQuote.points', amount) })
       .describe('The balance of the wallet.'),
-    ...sameFields('PaymentQuote', { available: amount, points_charged: amount, num_charged: amount }),
-    ...sameFields('PaymentQuote', { missing: amount }),
+    ...sameFields('PaymentQuote', { available: amount, points_charged: amount, num_charged: amount, missing: amount }),
     errors: quoteFacts.errors,
   }),
-  RefundQuote: objectOf(
-    'RefundQuote',
-    'The amount a refund would return, and every reason for which it would be refused.',
-    {
-      dry_run: quoteFacts.dry_run,
-      ...sameFields('RefundQuote', { num: amount, points: amount, total: amount }),
-      refundable: same('RefundQuote.available', amount),
-      errors: quoteFacts.errors,
-    },
-  ),
+  RefundQuote: objectOf('RefundQuote', 'The amount a refund would return, and every reason to refuse the refund.', {
+    dry_run: quoteFacts.dry_run,
+    ...sameFields('RefundQuote', { num: amount, points: amount, total: amount }),
+    refundable: same('RefundQuote.available', amount),
+    errors: quoteFacts.errors,
+  }),
 }
 
 type Quote = RestQuoteQuery['quote']
@@ -61,17 +55,13 @@ export const presentProblems = (problems: Quote['problems'], unread: FieldErrors
 
 function present(quote: Quote, { unread }: RestRequest): QuoteRecord {
   const common = { dry_run: true as const, errors: presentProblems(quote.problems, unread) }
-  switch (quote.__typename) {
-    case 'PaymentQuote':
-      return {
-        ...{ ...common, price: quote.price, gas: quote.gas, total_cost: quote.total },
-        ...{ balance: { num: quote.num, points: quote.points }, available: quote.available },
-        ...{ points_charged: quote.pointsCharged, num_charged: quote.numCharged, missing: quote.missing },
-      }
-    case 'RefundQuote':
-      return { ...common, num: quote.num, points: quote.points, total: quote.total, refundable: quote.available }
-    case 'WithdrawalQuote':
-      throw new Error('Quotes of withdrawals are presented by the coins module.')
+  if (quote.__typename === 'RefundQuote')
+    return { ...common, num: quote.num, points: quote.points, total: quote.total, refundable: quote.available }
+  if (quote.__typename !== 'PaymentQuote') throw new Error(`Unexpected quote: ${quote.__typename}`)
+  return {
+    ...{ ...common, price: quote.price, gas: quote.gas, total_cost: quote.total },
+    ...{ balance: { num: quote.num, points: quote.points }, available: quote.available },
+    ...{ points_charged: quote.pointsCharged, num_charged: quote.numCharged, missing: quote.missing },
   }
 }
 
@@ -94,7 +84,7 @@ interface QuoteRoute extends Pick<Route, CopiedFields | 'action' | 'apiKey' | 'f
   inputOf: (request: RestRequest) => QuoteInput
 }
 
-/** Defines a route that returns the cost of a request and all errors that would prevent it. */
+/** Defines a route that returns the cost of a request and all errors that would prevent the request. */
 export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRoute) =>
   defineRoute({
     method: 'POST',

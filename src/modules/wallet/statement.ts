@@ -4,6 +4,7 @@ import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, ti
 import { type IdPrefix, idPrefix, NIL_UUID, toId, UUID } from '../../shared/ids.ts'
 import { cursorUuid, type Search, searchWords } from '../../shared/lists.ts'
 import { assertUserMay } from '../../shared/policy.ts'
+import { sumsSql } from './ledger-sql.ts'
 
 /** Transfer kinds by the first word of the reference. `subject`: the kind of ID that follows that word. */
 const kinds = {
@@ -26,10 +27,12 @@ const kindOf = (word: string): { kind: TransferKind; subject?: IdPrefix } | unde
 type TransferKind = (typeof kinds)[keyof typeof kinds]['kind'] | 'OTHER'
 const knownReferences = Object.keys(kinds)
 
-/** Returns the reference words whose kind contains all search words. `isOther`: the kind OTHER matches too. */
-function referencesWith(words: readonly string[]): { references: string[]; isOther: boolean } {
+/** Returns the parameters of a search for kinds that contain all words. Throws VALIDATION_FAILED. */
+function kindParams(search: Search) {
+  const words = searchWords(search)
   const matches = (kind: TransferKind) => words.every((word) => kind.includes(word.toUpperCase()))
-  return { references: knownReferences.filter((word) => matches(kindOf(word)!.kind)), isOther: matches('OTHER') }
+  const references = knownReferences.filter((word) => matches(kindOf(word)!.kind))
+  return { isSearch: words.length > 0, references, isOther: matches('OTHER'), known: knownReferences }
 }
 
 /** Converts UUIDs in a reference to public IDs, such as `order-refund:order_…`. Does not change any other text. */
@@ -41,7 +44,7 @@ export function publicReference(text: string): string {
   return [...(prefix === name ? [] : [name]), publicId, ...rest].join(':')
 }
 
-/** Returns the kind and the subject of a transfer from its reference. */
+/** `subjectId`: public ID of the cause, or transaction hash of a deposit. Null for the kind OTHER. */
 export function describeReference(reference: string): { kind: TransferKind; subjectId: string | null } {
   const [first = '', subject = ''] = reference.split(':', 2)
   const known = kindOf(first)
@@ -51,20 +54,8 @@ export function describeReference(reference: string): { kind: TransferKind; subj
   }
 }
 
-/** One transfer in the statement of a wallet. Amounts are decimal strings. */
-export interface StatementLine {
-  id: string
-  kind: TransferKind
-  /** Public ID of the cause, or transaction hash of a deposit. Null for the kind OTHER. */
-  subjectId: string | null
-  createdAt: Date
-  /** Balance changes of the wallet. Negative for charges. */
-  num: string
-  points: string
-  balance: { num: string; points: string }
-}
+export type StatementLine = ReturnType<typeof present>
 
-/** Selects a page of a statement, by offset or by cursors. */
 export interface StatementPage {
   limit: number
   offset?: number
@@ -80,13 +71,9 @@ const columns = {
   ...{ balance_num: numeric, balance_points: numeric },
 }
 
-const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
-  coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points`
-
 /**
- * SQL of the CTE `above (num, points)`: the balances after the transfer in the CTE `top (transfer_id)`. Computed
- * backwards from the nearest stored balance, which is at most a few hundred transfers away, or from the current
- * balance.
+ * SQL of the CTE `above (num, points)`: the balances after the transfer in the CTE `top (transfer_id)`, computed
+ * backwards from the nearest stored balance (at most a few hundred transfers away) or from the current balance.
  */
 const balanceAtTopSql = `
   nearest as materialized (
@@ -98,14 +85,13 @@ const balanceAtTopSql = `
     ) known order by transfer_id limit 1
   ),
   since as materialized (
-    select ${sums} from entries
+    select ${sumsSql} from entries
     where wallet_id = $user and transfer_id > (select transfer_id from top) and transfer_id <= (select transfer_id from nearest)
   ),
   above as materialized (
     select nearest.num - since.num as num, nearest.points - since.points as points from nearest, since
   )`
 
-/** Parameters of a search by kind: the result of `referencesWith`. */
 const kindParameters = { references: arrayOf(text), isOther: boolean, known: arrayOf(text) }
 const hasKindSql = `(split_part(t.reference, ':', 1) = any ($references)
   or ($isOther and split_part(t.reference, ':', 1) <> all ($known)))`
@@ -115,15 +101,15 @@ type Direction = 'asc' | 'desc'
 
 /** SQL of the CTE `page`. Transfer IDs are ordered by time. `join` and `condition` select some of the transfers. */
 const pageSql = (direction: Direction, join = '', condition = '') => `page as materialized (
-       select e.transfer_id, ${sums} from entries e ${join}
+       select e.transfer_id, ${sumsSql} from entries e ${join}
        where e.wallet_id = $user and e.transfer_id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
          and e.transfer_id > coalesce($newerThan, '${NIL_UUID}') ${condition}
        group by e.transfer_id order by e.transfer_id ${direction} limit $limit offset $offset
      )`
 
-const readPage = (name: string, direction: Direction) =>
-  statement(
-    name,
+const createPages = (direction: Direction, suffix = '') => ({
+  all: statement(
+    `statement_page${suffix}`,
     { parameters: pageParameters, columns, isList: true },
     `with ${pageSql(direction)},
      top as (select transfer_id from page order by transfer_id desc limit 1),
@@ -134,13 +120,9 @@ const readPage = (name: string, direction: Direction) =>
      from page join transfers t on t.id = page.transfer_id, above
      window down as (order by page.transfer_id desc)
      order by t.id ${direction}`,
-  )
-const readDown = readPage('statement_page', 'desc')
-const readUp = readPage('statement_page_up', 'asc')
-
-const pageOfKinds = (name: string, direction: Direction) =>
-  statement(
-    name,
+  ),
+  ofKinds: statement(
+    `statement_search${suffix}`,
     { parameters: { ...pageParameters, ...kindParameters }, columns, isList: true },
     `with ${pageSql(direction, 'join transfers t on t.id = e.transfer_id', `and ${hasKindSql}`)}
      select t.id, t.reference, t.created_at, page.num, page.points, balance.num as balance_num, balance.points as balance_points
@@ -148,49 +130,39 @@ const pageOfKinds = (name: string, direction: Direction) =>
        with top as (select page.transfer_id), ${balanceAtTopSql} select num, points from above
      ) balance
      order by t.id ${direction}`,
-  )
-const readKindsDown = pageOfKinds('statement_search', 'desc')
-const readKindsUp = pageOfKinds('statement_search_up', 'asc')
-
-const countKinds = statement(
-  'statement_search_count',
-  { parameters: { user: uuid, ...kindParameters }, columns: { count: int }, isList: true },
-  `select count(distinct e.transfer_id)::int as count from entries e join transfers t on t.id = e.transfer_id
-   where e.wallet_id = $user and ${hasKindSql}`,
-)
+  ),
+})
+const [down, up] = [createPages('desc'), createPages('asc', '_up')]
 
 const readOne = statement(
   'statement_line',
   { parameters: { user: uuid, transfer: uuid }, columns },
   `with top as (
-     select transfer_id, ${sums} from entries where wallet_id = $user and transfer_id = $transfer group by transfer_id
+     select transfer_id, ${sumsSql} from entries where wallet_id = $user and transfer_id = $transfer group by transfer_id
    ),
    ${balanceAtTopSql}
    select t.id, t.reference, t.created_at, top.num, top.points, above.num as balance_num, above.points as balance_points
    from top join transfers t on t.id = top.transfer_id, above`,
 )
 
-const countAll = statement(
+const countLines = statement(
   'statement_count',
-  { parameters: { user: uuid }, columns: { count: int }, isList: true },
-  'select count(distinct transfer_id)::int as count from entries where wallet_id = $user',
+  { parameters: { user: uuid, ...kindParameters, isSearch: boolean }, columns: { count: int }, isList: true },
+  `select count(distinct e.transfer_id)::int as count from entries e where e.wallet_id = $user
+     and (not $isSearch or exists (select from transfers t where t.id = e.transfer_id and ${hasKindSql}))`,
 )
 
-const present = (row: RowOf<typeof columns>): StatementLine => ({
+const present = (row: RowOf<typeof columns>) => ({
   ...{ id: row.id, createdAt: row.created_at, num: row.num, points: row.points },
   ...describeReference(row.reference),
   balance: { num: row.balance_num, points: row.balance_points },
 })
 
-/** Returns the parameters of a search, or undefined if there are no search words. Throws VALIDATION_FAILED. */
-function kindParams(search: Search) {
-  const words = searchWords(search)
-  return words.length > 0 ? { ...referencesWith(words), known: knownReferences } : undefined
-}
+type Needs = Use<'actor' | 'database'>
 
-/** Returns the caller's transfers, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
+/** Returns the caller's transfers, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED, as `countTransfers`. */
 export async function listTransfers(
-  { actor, database }: Use<'actor' | 'database'>,
+  { actor, database }: Needs,
   { limit, offset = 0, search, after, before, inverted = false }: StatementPage,
 ): Promise<StatementLine[]> {
   assertUserMay(actor, 'transfer:read')
@@ -199,28 +171,20 @@ export async function listTransfers(
     olderThan: cursorUuid('after', after, 'transfer'),
     newerThan: cursorUuid('before', before, 'transfer'),
   }
-  const kinds = kindParams(search)
-  const rows = kinds
-    ? await database.query(inverted ? readKindsUp : readKindsDown, { ...page, ...kinds })
-    : await database.query(inverted ? readUp : readDown, page)
+  const { isSearch, ...kinds } = kindParams(search)
+  const { all, ofKinds } = inverted ? up : down
+  const rows = isSearch ? await database.query(ofKinds, { ...page, ...kinds }) : await database.query(all, page)
   return rows.map(present)
 }
 
-export async function findTransfer(
-  { actor, database }: Use<'actor' | 'database'>,
-  uuid: string,
-): Promise<StatementLine | null> {
+export async function findTransfer({ actor, database }: Needs, uuid: string): Promise<StatementLine | null> {
   if (actor.kind !== 'user') return null
   const [row] = await database.query(readOne, { user: actor.id, transfer: uuid })
   return row ? present(row) : null
 }
 
-/** Counts the caller's transfers. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
-export async function countTransfers({ actor, database }: Use<'actor' | 'database'>, search?: Search): Promise<number> {
+export async function countTransfers({ actor, database }: Needs, search?: Search): Promise<number> {
   assertUserMay(actor, 'transfer:read')
-  const kinds = kindParams(search)
-  const [row] = kinds
-    ? await database.query(countKinds, { user: actor.id, ...kinds })
-    : await database.query(countAll, { user: actor.id })
-  return row?.count ?? 0
+  const [row] = await database.query(countLines, { user: actor.id, ...kindParams(search) })
+  return row!.count
 }

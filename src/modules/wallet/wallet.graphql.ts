@@ -1,5 +1,5 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, decimal, openToStaleTokens, shortText, time } from '../../graphql/builder.ts'
+import { builder, decimal, openToStaleTokens, publicId, shortText, time } from '../../graphql/builder.ts'
 import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
@@ -15,17 +15,16 @@ export const WalletType = builder.prismaObject('Wallet', {
     address: t.expose('address', {
       type: 'Address',
       description:
-        "Address of the wallet's key pair on the chain. Coins that a plain transaction sends to it, and the configured token, are credited " +
-        'after enough confirmations. `deposits` shows them before. Coins that a contract sends are not credited automatically.',
+        "Address of the wallet's key pair on the chain. Coins from plain transactions and the configured token are credited after enough confirmations. `deposits` shows each deposit before the credit. Coins that a contract sends are not credited automatically.",
     }),
     num: t.expose('num', decimal('Balance in currency units.')),
     points: t.expose(
       'points',
-      decimal('Balance in points. One point pays for one currency unit. Points are spent before currency units.'),
+      decimal('Balance in points. A point pays for one currency unit. Points are spent first.'),
     ),
     spendable: t.field({
       ...decimal('The spendable amount: num and points together.'),
-      resolve: (wallet) => add(wallet.num, wallet.points),
+      resolve: ({ num, points }) => add(num, points),
     }),
   }),
 })
@@ -37,8 +36,7 @@ const PricingType = builder.objectRef<Pricing>('Pricing').implement({
     gasFee: t.expose(
       'gasFee',
       decimal(
-        'Fee for the chain transaction that carries a commit. The operator can make the fee follow the gas price within limits. `quote` returns ' +
-          'the current fee, and `maxCost` limits it.',
+        'Fee for the chain transaction of a commit. The fee can follow the gas price. `maxCost` limits the total.',
       ),
     ),
     total: t.expose('total', decimal('Total cost of a commit.')),
@@ -88,7 +86,7 @@ const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
   description: 'One change of the balances of a wallet. Only the owner of the wallet can read transfers.',
   interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `transfer_01h2x…`.', resolve: ({ id }) => toId('transfer', id) }),
+    id: t.field(publicId('transfer', 'id', 'Identifier, as in `transfer_01h2x…`.')),
     kind: t.expose('kind', { type: TransferKind, description: 'Reason of the transfer.' }),
     subjectId: t.exposeID('subjectId', {
       nullable: true,
@@ -101,8 +99,6 @@ const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
     createdAt: t.expose('createdAt', time('Time of the transfer.')),
   }),
 })
-
-const TransferConnection = connectionOf(TransferType, 'Transfer', ['a transfer', 'transfers'])
 
 builder.queryField('transfers', (t) =>
   t.connection(
@@ -119,6 +115,6 @@ builder.queryField('transfers', (t) =>
         totalCount: () => countTransfers(context, search),
       }),
     },
-    TransferConnection,
+    connectionOf(TransferType, 'Transfer', ['a transfer', 'transfers']),
   ),
 )

@@ -23,22 +23,15 @@ const walletRecord = objectOf('WalletBalance', 'The wallet of the caller and its
     .describe('Balances of the wallet.'),
 })
 
-const walletOperation = graphql(/* GraphQL */ `
-  query RestWallet { me { wallet { address num } } }
-`)
-
 const walletRoute = (path: string, operationId: string, summary: string) =>
   defineRoute({
-    method: 'GET',
-    path,
-    operationId,
-    tag: 'Earlier apps',
-    summary,
-    description:
-      'For the phone apps, which read it before they show the order dialog. New clients use `auth/users/me`.',
+    ...get(path, operationId, 'Earlier apps', summary),
+    description: 'For the phone apps, which read the wallet before an order. New clients use `auth/users/me`.',
     deprecated: true,
     action: 'account:read',
-    operation: walletOperation,
+    operation: graphql(/* GraphQL */ `
+      query RestWallet { me { wallet { address num } } }
+    `),
     variables: () => ({}),
     answer: walletRecord,
     present: ({ me }): z.output<typeof walletRecord> => ({
@@ -56,29 +49,29 @@ const transferRecord = objectOf(
   'Transfer',
   'One change of the balances of a wallet. Only the owner of the wallet can read transfers.',
   {
-    id: same('Transfer.id', z.string()),
-    kind: same(
-      'Transfer.kind',
-      z.enum([
+    ...sameFields('Transfer', {
+      id: z.string(),
+      kind: z.enum([
         ...(['sign_up', 'commit', 'refund', 'order', 'order_refund', 'deposit', 'deposit_freeze'] as const),
         ...(['deposit_release', 'deposit_collection', 'grant', 'withdrawal', 'withdrawal_refund', 'other'] as const),
       ]),
-    ),
-    ...sameFields('Transfer', { subject_id: z.string().nullable(), num: amount, points: amount }),
+      ...{ subject_id: z.string().nullable(), num: amount, points: amount },
+    }),
     balance_num: amount.describe('Balance in currency units after the transfer.'),
     balance_points: amount.describe('Balance in points after the transfer.'),
     created_at: same('Transfer.createdAt', time),
   },
 )
 
-const listTransfers = defineList({
-  ...get('wallet/transfers', 'listTransfers', 'Wallet', 'List the transfers of your wallet, newest first'),
-  action: 'transfer:read',
-  record: transferRecord,
-  plural: 'Transfers',
-  searched: 'the kind',
-  order: 'newest',
-  operation: graphql(/* GraphQL */ `
+export const transferRoutes = [
+  defineList({
+    ...get('wallet/transfers', 'listTransfers', 'Wallet', 'List the transfers of your wallet, newest first'),
+    action: 'transfer:read',
+    record: transferRecord,
+    plural: 'Transfers',
+    searched: 'the kind',
+    order: 'newest',
+    operation: graphql(/* GraphQL */ `
     query RestTransfers($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       transfers(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount pageInfo { startCursor endCursor }
@@ -86,15 +79,14 @@ const listTransfers = defineList({
       }
     }
   `),
-  present: ({ kind, balance: { num, points }, ...transfer }) => ({
-    ...snakeCased(transfer),
-    kind: lowerCase(kind),
-    balance_num: num,
-    balance_points: points,
+    present: ({ kind, balance: { num, points }, ...transfer }) => ({
+      ...snakeCased(transfer),
+      kind: lowerCase(kind),
+      balance_num: num,
+      balance_points: points,
+    }),
   }),
-})
-
-export const transferRoutes = [listTransfers]
+]
 
 const grantRecord = objectOf('PointGrant', 'Points that an administrator gave to a user.', {
   id: same('PointGrant.id', z.string()),
@@ -102,35 +94,34 @@ const grantRecord = objectOf('PointGrant', 'Points that an administrator gave to
   ...sameFields('PointGrant', { amount: amount, reason: z.string(), created_at: time }),
 })
 
-const grantPoints = defineRoute({
-  ...post('store/point-grants', 'grantPoints', 'Store', 'Give points to a user'),
-  errors: ['NOT_FOUND'],
-  body: objectOf('GrantPoints', 'The recipient, the number of points and the reason.', {
-    ...sameFields('GrantPointsInput', { user_id: neededText(254), amount: givenAmount, reason: neededText(500) }),
-  }),
-  action: 'store:administer',
-  operation: graphql(/* GraphQL */ `
+export const grantRoutes = [
+  defineRoute({
+    ...post('store/point-grants', 'grantPoints', 'Store', 'Give points to a user'),
+    errors: ['NOT_FOUND'],
+    body: objectOf('GrantPoints', 'The recipient, the number of points and the reason.', {
+      ...sameFields('GrantPointsInput', { user_id: neededText(254), amount: givenAmount, reason: neededText(500) }),
+    }),
+    action: 'store:administer',
+    operation: graphql(/* GraphQL */ `
     mutation RestGrantPoints($input: GrantPointsInput!) {
       grantPoints(input: $input) {
         grant { id user { id } amount reason createdAt }
       }
     }
   `),
-  variables: (request) => ({
-    input: {
-      userId: request.body.text('user_id') ?? '',
-      // Missing fields are passed on as invalid values. The service then reports them together with the other problems.
-      amount: request.body.amount('amount') ?? '0',
-      reason: request.body.text('reason') ?? '',
+    variables: (request) => ({
+      input: {
+        userId: request.body.text('user_id') ?? '',
+        // Missing fields become invalid values, so that the service reports them with all other problems.
+        amount: request.body.amount('amount') ?? '0',
+        reason: request.body.text('reason') ?? '',
+      },
+    }),
+    status: 201,
+    answer: grantRecord,
+    present({ grantPoints }) {
+      const { user, ...grant } = grantPoints.grant
+      return { ...snakeCased(grant), user_id: user.id }
     },
   }),
-  status: 201,
-  answer: grantRecord,
-  present: ({
-    grantPoints: {
-      grant: { user, ...grant },
-    },
-  }) => ({ ...snakeCased(grant), user_id: user.id }),
-})
-
-export const grantRoutes = [grantPoints]
+]

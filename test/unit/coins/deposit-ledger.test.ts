@@ -2,17 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import {
-  markTransfersIncluded,
-  settleTransfers,
-  suspendTransfers,
-} from '../../../src/modules/coins/coin-transfers.sql.ts'
-import {
-  displaceTransfers,
-  lockAndStoreSweep,
-  resumeTransfers,
-  type SignedSweep,
-} from '../../../src/modules/coins/coin-transfers.ts'
+import * as sql from '../../../src/modules/coins/coin-transfers.sql.ts'
+import { lockAndStoreSweep, type SignedSweep, withWalletLock } from '../../../src/modules/coins/coin-transfers.ts'
 import type { FoundDeposit } from '../../../src/modules/coins/deposit-ledger.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import { fromUnits } from '../../../src/shared/money.ts'
@@ -231,16 +222,17 @@ it('does not resume a coin transfer if its deposit was frozen during the wait fo
   expect(await store(moveOf(user, 5n * COIN))).toBe(true)
   await scan.goBack(90)
   await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
-  expect(await database.query(suspendTransfers)).toEqual([{ addresses: [user.address] }])
+  expect(await database.query(sql.suspendTransfers)).toEqual([{ addresses: [user.address] }])
   await scan.note(user, '5', 96)
   await scan.credit(100)
   expect(await unsweptOf(user)).toBe(5)
 
+  const addresses = [user.address]
   const [gone, resumed] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.rewind(scan.place(), 'gone back', 90),
-    () => resumeTransfers(database, [{ address: user.address, free: 5n * COIN }]),
+    () => withWalletLock(database, addresses, (query) => query(sql.resumeTransfers, { addresses, free: ['5'] })),
   ])
-  expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, []])
+  expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, [{ addresses: [] }]])
   expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
@@ -252,13 +244,14 @@ it('reverses the settlement of a coin transfer that is reorganized away at the s
   const [stored] = await app.sql('select id from coin_transfers where sender = $1', [user.address])
   const [id, blockHash] = [stored!.id!, newHash()]
   const included = { ids: [id], hashes: [hash], blockNumbers: [96], blockHashes: [blockHash], arrived: [true] }
-  await database.query(markTransfersIncluded, { ...included, fees: [fromUnits(21_000n * gasPrice)] })
+  await database.query(sql.markTransfersIncluded, { ...included, fees: [fromUnits(21_000n * gasPrice)] })
   await inTurnWhileHeld(`coin_transfers where id = '${id}'`, [
-    () => database.query(settleTransfers, { ids: [id], blockHashes: [blockHash] }),
-    async () => {
-      await displaceTransfers(database, [id])
-      return []
-    },
+    () => database.query(sql.settleTransfers, { ids: [id], blockHashes: [blockHash] }),
+    () =>
+      database.transaction(async (query) => {
+        await query(sql.lockTransfers, { ids: [id] })
+        return query(sql.displaceTransfers, { ids: [id] })
+      }),
   ])
   const status = await app.sql('select status::text from coin_transfers where id = $1::uuid', [id])
   expect(status).toEqual([{ status: 'BROADCAST' }])

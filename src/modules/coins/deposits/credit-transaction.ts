@@ -1,5 +1,4 @@
-/** Credits a deposit that the watcher cannot detect, such as coins from a contract, for `annal deposits credit`. */
-
+/** Credits deposits that the watcher cannot detect, such as coins from a contract, for `annal deposits credit`. */
 import type { Registry } from '../../../chain/registry/registry.ts'
 import type { BlockReply, Rpc } from '../../../chain/rpc.ts'
 import { contradiction, hasSucceeded, quantity, RpcError, readTransaction } from '../../../chain/rpc.ts'
@@ -22,18 +21,17 @@ interface CreditOptions {
   confirmations: DepositDepth
 }
 
-/** The deposit to credit. `userId`: UUID. `amount`: currency units. The hash has lower-case digits. */
+/** `userId`: UUID. `amount`: currency units. The hash has lower-case digits. */
 type CreditRequest = { transactionHash: string; userId: string; amount: string; reason: string }
-/** A credited deposit. `id`: UUID. `isTraced`: the node traced the transaction and confirmed recipient and amount. */
+/** `isTraced`: the node traced the transaction and confirmed recipient and amount. */
 type CreditedDeposit = { id: string; blockNumber: number; isTraced: boolean }
 /** Maximum number of attempts while the deposit scan advances. */
 const TRIES = 20
 const conflict = (message: string) => new DomainError('CONFLICT', message)
 
 /**
- * Credits coins that a final transaction sent to a user's address, once per transaction. Throws NOT_FOUND if the user
- * or the transaction does not exist. Throws CONFLICT if the transaction was already credited, failed, is not final, or
- * did not send this amount to the address. Throws UNAVAILABLE.
+ * Credits coins that a final transaction sent to a user's address, once per transaction. Throws NOT_FOUND, UNAVAILABLE,
+ * and CONFLICT if the transaction was already credited, failed, is not final, or did not send this amount.
  */
 export async function creditTransaction(options: CreditOptions, request: CreditRequest): Promise<CreditedDeposit> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
@@ -101,7 +99,7 @@ async function readTransfer(rpc: Rpc, hash: string, address: string) {
 
 /** A call in the result of the `callTracer`. `error` is set if the call and all its inner calls were reverted. */
 type CallFrame = { type: string; to?: string; value?: string; error?: string; calls?: CallFrame[] }
-/** Call types that transfer coins. Frames of other types can have a value without a transfer. */
+/** Call types that transfer coins. Other frames can have a value without a transfer. */
 const MOVES_COINS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
 
 const sumReceived = ({ type, to, value = '0x0', error, calls = [] }: CallFrame, address: string): bigint => {
@@ -110,7 +108,7 @@ const sumReceived = ({ type, to, value = '0x0', error, calls = [] }: CallFrame, 
   return calls.reduce((sum, call) => sum + sumReceived(call, address), own)
 }
 
-/** Compares the amount with the transaction, and with the coins at the address that no deposit explains. */
+/** Compares the amount with the transaction, and with the uncredited coins at the address. */
 async function assertAmount(rpc: Rpc, target: CreditTarget, scanned: number, amount: string, received?: bigint) {
   if (received === 0n) throw conflict('The transaction sent no coins to the address of this user.')
   if (received !== undefined && received !== toUnits(amount))

@@ -1,8 +1,4 @@
-/**
- * Watches the chain for deposits to wallet addresses. One coin, or one configured token, is one currency unit. Blocks
- * are scanned in order, and their deposits are stored as pending. A deposit is credited when its block is deep enough.
- * After a reorganization, pending deposits are deleted and found again, and credited ones are frozen (decision 33).
- */
+/** Watches the chain for deposits to wallet addresses (decision 33). One coin or token is one currency unit. */
 import { getAddress, Interface } from 'ethers'
 import { createLease } from '../../../chain/lease.ts'
 import { createPoller, type Poller } from '../../../chain/poller.ts'
@@ -20,7 +16,7 @@ export type DepositDepth = number | 'finalized'
 /** The newest block of the chain, and the newest block whose deposits are credited. */
 type DepositView = { chainId: number; head: checkpoints.ScannedBlock; due: number }
 
-/** Reads up to which block deposits are credited. Throws WrongChainError, UNAVAILABLE. */
+/** Throws WrongChainError, UNAVAILABLE. */
 export async function readDepositView(
   registry: Pick<Registry, 'assertChain'>,
   rpc: Rpc,
@@ -50,7 +46,7 @@ export interface DepositWatcherOptions {
   databaseUrl: string
   log: Log
   confirmations: DepositDepth
-  /** Address of an ERC-20 token whose transfers are credited too. */
+  /** Address of a credited ERC-20 token. */
   token?: string | undefined
   /** Pause between steps without a new block, in milliseconds. */
   pollEvery?: number
@@ -61,7 +57,7 @@ const BATCH = 20
 /** Number of steps in which the node may announce a next block that it does not have. */
 const MAX_MISSING_BLOCKS = 30
 
-/** Creates the deposit watcher without starting it. Only the process with the lease `deposits` runs it. */
+/** Creates the deposit watcher without starting it. Only the process with the lease `deposits` scans. */
 export function createDepositWatcher(options: DepositWatcherOptions): Poller {
   const { registry, ledger, databaseUrl, log, confirmations, token, pollEvery = 1_000 } = options
   const stopping = new AbortController()
@@ -71,21 +67,21 @@ export function createDepositWatcher(options: DepositWatcherOptions): Poller {
   let storedHead = ''
   let missingBlocks = 0
 
-  /** Stores the head, from which readers compute confirmations. */
+  /** Stores the head, because readers compute confirmations from it. */
   const storeHead = async ({ head, due }: DepositView) => {
     const text = `${head.number} ${due}`
     if (text !== storedHead) await ledger.storeHead(head.number, due)
     storedHead = text
   }
 
-  /** Returns the first block to scan on another chain: the oldest scanned block, or the newest credited one. */
+  /** Returns the block before the first block to scan if the chain has none of the scanned blocks. */
   const findStart = async (checkpoint: Checkpoint, due: number): Promise<checkpoints.ScannedBlock[]> => {
     const start = Math.min(checkpoint.at(-1)!.number, Math.max(due, 0))
     const [block] = await readFullBlocks(rpc, start, start)
     return block ? [checkpoints.scannedBlockOf(block)] : []
   }
 
-  /** Freezes all deposits above the first block of a checkpoint, page by page, and moves the scan back to it. */
+  /** Freezes all deposits above the newest block of a checkpoint, and moves the scan back to this block. */
   const freeze = async (scan: ScanPosition, checkpoint: Checkpoint) => {
     const references: string[] = []
     let shortfall = 0n
@@ -97,10 +93,9 @@ export function createDepositWatcher(options: DepositWatcherOptions): Poller {
     }
   }
 
-  /** Handles a reorganization: moves the scan back to the newest scanned block that the chain still has. */
+  /** Moves the scan back to the newest scanned block that the chain still has. */
   const rewind = async ({ head, due }: DepositView, scan: ScanPosition, checkpoint: Checkpoint) => {
-    const known = (await checkpoints.findFork(rpc, checkpoint, head)) ?? (await findStart(checkpoint, due))
-    const [fork, ...rest] = known
+    const [fork, ...rest] = (await checkpoints.findFork(rpc, checkpoint, head)) ?? (await findStart(checkpoint, due))
     if (!fork || fork.hash === checkpoint[0].hash) throw contradiction(rpc)
     const { references, shortfall } = await freeze(scan, [fork, ...rest])
     const depth = checkpoint[0].number - fork.number
@@ -114,8 +109,8 @@ export function createDepositWatcher(options: DepositWatcherOptions): Poller {
   }
 
   const credit = async (scan: ScanPosition, due: number) => {
-    const credited = await ledger.creditDue(scan, due)
-    if (credited) log.info({ deposits: credited, block: due }, 'Deposits credited')
+    const deposits = await ledger.creditDue(scan, due)
+    if (deposits > 0) log.info({ deposits, block: due }, 'Deposits credited')
   }
 
   /** Scans the next blocks. Returns the pause until the next step, in milliseconds. */
@@ -164,9 +159,8 @@ export function createDepositWatcher(options: DepositWatcherOptions): Poller {
   return createPoller({ step, stopping, close: () => lease.close(), log, messages })
 }
 
-/** Decimals of the ledger. Amounts of a token with more decimals could not be stored exactly. */
+/** Decimals of the ledger. Amounts with more decimals cannot be stored exactly. */
 const MAX_DECIMALS = 18
-/** Position of a deposit of coins in its transaction. */
 export const COIN_POSITION = -1
 const erc20 = new Interface(['event Transfer(address indexed from, address indexed to, uint256 value)'])
 const transferTopic = erc20.getEvent('Transfer')!.topicHash
@@ -186,7 +180,6 @@ export async function readDecimals(rpc: Rpc, token: string): Promise<number> {
   return Number(decimals)
 }
 
-/** Reads the transfers from a token's events. `position`: index among the token's events of the transaction. */
 function readTransfers(logs: readonly LogReply[]) {
   const counts = new Map<string, number>()
   return logs
@@ -200,7 +193,7 @@ function readTransfers(logs: readonly LogReply[]) {
     })
 }
 
-/** Returns true if events contain a transfer. Its decimals are unknown, so amounts may differ by a power of ten. */
+/** Returns true if events contain a transfer of `amount`, with any number of decimals. */
 export function containsTransfer(
   logs: readonly LogReply[],
   { address, position, amount }: Pick<FoundDeposit, 'address' | 'position' | 'amount'>,
@@ -214,11 +207,9 @@ export function containsTransfer(
   })
 }
 
-/** Creates the finder of deposits in blocks. `token`: address of an ERC-20 token that is credited too. */
 function createDepositFinder(rpc: Rpc, ledger: Pick<DepositLedger, 'findWallets'>, token: string | undefined) {
   let decimals: number | undefined
 
-  /** Returns the transfers to wallets as deposits. */
   const depositsOf = async (
     kind: FoundDeposit['kind'],
     transfers: readonly (Pick<FoundDeposit, 'transactionHash' | 'position' | 'address'> & {
@@ -235,7 +226,6 @@ function createDepositFinder(rpc: Rpc, ledger: Pick<DepositLedger, 'findWallets'
       }))
   }
 
-  /** Finds successful transactions that send coins to wallets. */
   const findCoins = async (blocks: readonly FullBlockReply[]): Promise<FoundDeposit[]> => {
     const transfers = blocks.flatMap((block) =>
       block.transactions
@@ -245,10 +235,8 @@ function createDepositFinder(rpc: Rpc, ledger: Pick<DepositLedger, 'findWallets'
         })),
     )
     const deposits = await depositsOf('COIN', transfers)
-    const receipts = await readReceipts(
-      rpc,
-      deposits.map(({ transactionHash }) => transactionHash),
-    )
+    const hashes = deposits.map(({ transactionHash }) => transactionHash)
+    const receipts = await readReceipts(rpc, hashes)
     return deposits.filter(({ blockHash }, index) => {
       const receipt = receipts[index]
       // The node is behind a load balancer, or there was a reorganization. The caller reads the blocks again.
@@ -257,14 +245,15 @@ function createDepositFinder(rpc: Rpc, ledger: Pick<DepositLedger, 'findWallets'
     })
   }
 
-  const readTokenDecimals = async (address: string) => {
-    decimals ??= await readDecimals(rpc, address)
-    return decimals
+  /** Throws an Error if the configured token cannot be credited, and UNAVAILABLE. */
+  const assertToken = async () => {
+    if (token) decimals ??= await readDecimals(rpc, token)
   }
 
   const findTokens = async (blocks: readonly BlockReply[]): Promise<FoundDeposit[]> => {
-    if (!token) return []
-    const scale = 10n ** BigInt(MAX_DECIMALS - (await readTokenDecimals(token)))
+    await assertToken()
+    if (!token || decimals === undefined) return []
+    const scale = 10n ** BigInt(MAX_DECIMALS - decimals)
     const filters = blocks.map(({ hash }) => [{ blockHash: hash, address: token, topics: [transferTopic] }])
     const logs = await callEach<LogReply[]>(rpc, 'eth_getLogs', filters)
     const transfers = blocks.flatMap((block, index) => {
@@ -276,10 +265,7 @@ function createDepositFinder(rpc: Rpc, ledger: Pick<DepositLedger, 'findWallets'
   }
 
   return {
-    /** Throws an Error if the configured token cannot be credited, and UNAVAILABLE. */
-    async assertToken(): Promise<void> {
-      if (token) await readTokenDecimals(token)
-    },
+    assertToken,
     /** Reads consecutive blocks. Returns fewer if the node does not have all of them yet. Throws UNAVAILABLE. */
     async readBlocks(from: number, to: number): Promise<FullBlockReply[]> {
       const blocks: FullBlockReply[] = []

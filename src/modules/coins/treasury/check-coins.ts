@@ -21,14 +21,13 @@ const findDeposits = statement(
    where d.status = 'CREDITED' and d.id > $after order by d.id limit $limit`,
 )
 
-/** Returns all treasuries, and the amount that arrived there up to a block. */
 const findTreasuries = statement(
   'check_coins_treasuries',
   { parameters: { upTo: int }, columns: { address: text, arrived: numeric } },
   `select recipient as address, coalesce(sum(arrived) filter (where block_number <= $upTo), 0) as arrived
    from coin_transfers where kind = 'SWEEP' group by recipient order by recipient`,
 )
-/** Returns the cost of the first `count` transactions of an account. Pending ones count with their signed amount. */
+/** Returns the cost of the first `count` transactions. Pending transactions count with the signed amount. */
 const findSpent = statement(
   'check_coins_spent',
   { parameters: { sender: text, count: int }, columns: { spent: numeric } },
@@ -44,7 +43,7 @@ const sentences = {
 type AddressCoins = { address: string; held: bigint; booked: bigint }
 const readHead = async (rpc: Rpc) => Number(await rpc.call<string>('eth_blockNumber'))
 
-/** Returns user addresses where ledger and chain differ. The ledger is read first, so a newer transfer can differ. */
+/** Returns user addresses where ledger and chain differ. A transfer between the two reads also causes a difference. */
 async function* differingOwners(database: Database, rpc: Rpc): AsyncGenerator<AddressCoins & { closed: boolean }> {
   for await (const rows of ownersOf(database, true)) {
     const addresses = rows.map(({ address }) => address)

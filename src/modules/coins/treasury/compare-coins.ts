@@ -1,15 +1,132 @@
-/** Compares the ledger of coins with the chain, and finds transactions that only the chain has, as after a restore. */
+/** Compares the ledger of coins with the chain, and imports transactions that only the chain has after a restore. */
+import { getAddress, Transaction, ZeroAddress } from 'ethers'
+import { fromHex } from '../../../chain/keys.ts'
+import type { Rpc, TransactionReply } from '../../../chain/rpc.ts'
+import { contradiction, feeOf, hasSucceeded, quantity, readFullBlocks, readTransaction } from '../../../chain/rpc.ts'
+import { findSpender, readAccounts } from '../../../chain/view.ts'
 import type { Database } from '../../../db/database-types.ts'
 import { keyValueKeys } from '../../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, uuid } from '../../../db/sql.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
-import type { UnknownTransfer } from '../coin-transfers.ts'
+import { storeUnclaimed } from '../coin-transfers.sql.ts'
+import { type SignedTransfer, storeSweep, transferParams } from '../coin-transfers.ts'
+import { storeWithdrawal } from '../withdrawals.sql.ts'
 import { TRANSFER_GAS } from './quote-transfer.ts'
-import type { Counted, Found, SearchOptions, UnknownTransaction } from './unknown-transactions.ts'
-import { count, findUnknown } from './unknown-transactions.ts'
 
-/** The signed transfers from an address: nonces, and amounts in currency units. */
+interface SearchOptions {
+  rpc: Rpc
+  /** First block to search, block by block. Undefined: search by old transaction counts. */
+  from?: number | undefined
+  onProgress(done: number, total: number): void
+}
+
+/** A transaction that the ledger does not know. Amounts in wei. `arrived` is 0 if the recipient refused the coins. */
+interface UnknownTransaction {
+  nonce: number
+  hash: string
+  to: string
+  value: bigint
+  arrived: bigint
+  fee: bigint
+  blockNumber: number
+  /** Signed bytes. Undefined if the transaction is not a transfer that Annal signed. */
+  raw: Uint8Array | undefined
+  claim?: { id: string; userId: string; amount: string; fee: string }
+}
+
+/** `held`: balance in wei. `sent`: transaction count. `missing`: nonces that the ledger does not know. */
+export type Counted = { address: string; held: bigint; sent: number; missing: number[] }
+
+const nameOf = (address: string, nonce: number) => `${address.toLowerCase()} ${nonce}`
+type Found = Awaited<ReturnType<typeof findUnknown>>
+const BLOCKS_AT_ONCE = 20
+
+/** Reads addresses at a block. `first`: transaction count before the ledger began; null if it begins now. */
+export async function countTransactions(
+  rpc: Rpc,
+  rows: readonly { address: string; nonces: number[]; first: number | null }[],
+  block: number,
+): Promise<Counted[]> {
+  const addresses = rows.map(({ address }) => address)
+  const accounts = await readAccounts(rpc, addresses, quantity(block))
+  return rows.map(({ address, nonces, first }, index) => {
+    const { balance, count: sent } = accounts[index]!
+    const known = new Set(nonces)
+    const begin = first ?? sent
+    const all = Array.from({ length: Math.max(sent - begin, 0) }, (_, place) => begin + place)
+    return { address, held: balance, sent, missing: all.filter((nonce) => !known.has(nonce)) }
+  })
+}
+
+/** Finds the transactions at the missing nonces. */
+export async function findUnknown({ rpc, from, onProgress }: SearchOptions, block: number, accounts: Counted[]) {
+  const wanted = accounts.flatMap(({ address, missing }) => missing.map((nonce) => ({ address, nonce })))
+  const found = new Map<string, UnknownTransaction>()
+  if (from !== undefined && wanted.length > 0) {
+    const names = new Set(wanted.map(({ address, nonce }) => nameOf(address, nonce)))
+    for (let start = from; start <= block; start += BLOCKS_AT_ONCE) {
+      const end = Math.min(start + BLOCKS_AT_ONCE - 1, block)
+      const transactions = (await readFullBlocks(rpc, start, end)).flatMap((each) => each?.transactions ?? [])
+      for (const { from: sender, nonce, hash } of transactions) {
+        const name = nameOf(sender, Number(nonce))
+        if (names.has(name)) found.set(name, await readUnknown(rpc, hash))
+      }
+      onProgress(end - from + 1, block - from + 1)
+    }
+  } else {
+    for (const [index, { address, nonce }] of wanted.entries()) {
+      const hash = await findSpender(rpc, address, nonce, block)
+      if (hash) found.set(nameOf(address, nonce), await readUnknown(rpc, hash))
+      onProgress(index + 1, wanted.length)
+    }
+  }
+  const of = ({ address, missing }: Counted) => missing.flatMap((nonce) => found.get(nameOf(address, nonce)) ?? [])
+  return {
+    of,
+    problemsOf(account: Counted) {
+      const problems = of(account)
+        .filter(({ raw }) => !raw)
+        .map(({ hash }) => `${hash} is not a transfer that Annal signed: another party has the key.`)
+      const lacking = account.missing.filter((nonce) => !found.has(nameOf(account.address, nonce)))
+      if (lacking.length === 0) return problems
+      const where = from === undefined ? 'the node does not know them' : `they are not in the blocks from ${from} on`
+      return [
+        ...problems,
+        `The chain counts ${lacking.length} transactions that the ledger does not know, and ${where}. Name a block from before the backup with --from.`,
+      ]
+    },
+  }
+}
+
+async function readUnknown(rpc: Rpc, hash: string): Promise<UnknownTransaction> {
+  const { transaction, receipt } = await readTransaction(rpc, hash)
+  if (!transaction || !receipt) throw contradiction(rpc)
+  const value = BigInt(transaction.value)
+  return {
+    ...{ nonce: Number(transaction.nonce), hash, value, raw: bytesOf(transaction) },
+    ...{ fee: feeOf(receipt), blockNumber: Number(receipt.blockNumber) },
+    to: getAddress(transaction.to ?? ZeroAddress),
+    arrived: hasSucceeded(receipt) ? value : 0n,
+  }
+}
+
+/** Rebuilds the signed bytes from the node's reply. Undefined if their hash differs. */
+function bytesOf(reply: TransactionReply): Uint8Array | undefined {
+  const { type, to, nonce, gas, value, chainId, maxFeePerGas, maxPriorityFeePerGas, r, s, v } = reply
+  if (Number(type) !== 2) return undefined
+  const { serialized, hash: made } = Transaction.from({
+    ...{ type: 2, to, nonce: Number(nonce), gasLimit: BigInt(gas), value: BigInt(value), data: '0x' },
+    ...{ maxFeePerGas: BigInt(maxFeePerGas!), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas!) },
+    chainId: BigInt(chainId!),
+    signature: { r: word(r), s: word(s), v: Number(v) },
+  })
+  return made === reply.hash ? fromHex(serialized) : undefined
+}
+
+const word = (digits: string) => `0x${digits.slice(2).padStart(64, '0')}`
+
+/** Signed transfers from an address. Amounts in currency units. */
 const signedColumns = { nonces: arrayOf(int), amounts: arrayOf(text) }
 const signedSql = (amount: string, sender: string) =>
   `(select coalesce(array_agg(nonce order by nonce), '{}') as nonces,
@@ -17,10 +134,9 @@ const signedSql = (amount: string, sender: string) =>
     from coin_transfers where sender = ${sender})`
 
 const ownerColumns = { userId: uuid, address: text, closed: boolean, credited: numeric, ...signedColumns }
-/** An address of a user: the credited amount, and the signed transfers from it. */
 type ComparedOwner = RowOf<typeof ownerColumns>
 
-/** A page of user addresses. `which`: a condition on deposits `d` and transfers `m`. */
+/** `which`: a condition on deposits `d` and transfers `m`. */
 const ownersStatement = (name: string, which: string) =>
   statement(
     name,
@@ -46,7 +162,7 @@ export const ownersOf = ({ query }: Pick<Database, 'query'>, hasCoins = false) =
 const treasuryColumns = { address: text, arrived: numeric, ...signedColumns, first: orNull(int) }
 type Treasury = RowOf<typeof treasuryColumns>
 
-/** Returns all treasuries with swept amount and signed payments. `first`: transaction count at the first use. */
+/** `arrived`: swept amount. `first`: transaction count at the first use. */
 const findTreasuries = statement(
   'compare_treasuries',
   { columns: treasuryColumns },
@@ -60,7 +176,6 @@ const findTreasuries = statement(
    order by t.address`,
 )
 
-/** Returns waiting withdrawals to these recipients, oldest first. */
 const findClaims = statement(
   'compare_claims',
   {
@@ -75,10 +190,10 @@ interface CompareOptions extends SearchOptions {
   database: Pick<Database, 'query'>
   treasury: string
   /** Hashes of unmatched payments that the platform writes off. */
-  borne: ReadonlySet<string>
+  writtenOff: ReadonlySet<string>
 }
 
-export interface ComparedAddress {
+interface ComparedAddress {
   address: string
   /** UUID of the user. Undefined for a treasury. */
   owner?: string
@@ -87,21 +202,21 @@ export interface ComparedAddress {
   agreed: bigint
   held: bigint
   unknown: UnknownTransaction[]
-  /** Reasons why the balances do not match. Empty if they do. */
+  /** Reasons why the balances do not match. */
   problems: string[]
 }
 
-/** The number of addresses where ledger and chain agree, the other addresses, and those with unknown transactions. */
-export type Comparison = { block: number; agreeing: number; differing: ComparedAddress[] }
+/** `agreeing`: number of addresses where ledger and chain agree. */
+type Comparison = { block: number; agreeing: number; differing: ComparedAddress[] }
 
 export async function compareCoins(options: CompareOptions): Promise<Comparison> {
   const block = Number(await options.rpc.call<string>('eth_blockNumber'))
   const { owners, agreeing } = await findSuspects(options, block)
   const treasuries = await readTreasuries(options)
-  const counted = await count(options.rpc, treasuries, block)
+  const counted = await countTransactions(options.rpc, treasuries, block)
   const found = await findUnknown(options, block, [...owners, ...counted])
-  const isTreasury = new Set(treasuries.map(({ address }) => address))
-  const ofOwners = owners.map((row) => compareOwner(row, found, isTreasury))
+  const treasuryAddresses = new Set(treasuries.map(({ address }) => address))
+  const ofOwners = owners.map((row) => compareOwner(row, found, treasuryAddresses))
   const swept = ofOwners.flatMap(({ unknown }) => unknown)
   const ofTreasuries: ComparedAddress[] = []
   for (const [index, row] of treasuries.entries())
@@ -111,21 +226,21 @@ export async function compareCoins(options: CompareOptions): Promise<Comparison>
   return { block, agreeing: agreeing + agreeingTreasuries, differing: [...ofOwners, ...differing] }
 }
 
-/** Returns the sum of signed transfers whose nonces are below the transaction count: these have left the address. */
+/** Returns the sum of signed transfers with nonces below the transaction count: these have left the address. */
 const spentBy = ({ nonces, amounts }: { nonces: number[]; amounts: string[] }, sent: number) =>
   nonces.reduce((sum, nonce, index) => (nonce < sent ? sum + toUnits(amounts[index]!) : sum), 0n)
 
-/** Returns the ledger's balance of a user address that has sent `sent` transactions, in wei. */
+/** Returns the ledger's balance of a user address with the transaction count `sent`, in wei. */
 export const bookedOf = (owner: Pick<ComparedOwner, 'credited' | 'nonces' | 'amounts'>, sent: number): bigint =>
   toUnits(owner.credited) - spentBy(owner, sent)
 
-/** Returns the users whose addresses differ, and the number of the others. */
+/** Returns the users whose addresses differ, and the number of other users. */
 async function findSuspects({ rpc, database }: CompareOptions, block: number) {
   const owners: (ComparedOwner & Counted)[] = []
   let agreeing = 0
   for await (const page of ownersOf(database)) {
     const rows = page.map((row) => ({ ...row, first: 0 }))
-    for (const [index, counted] of (await count(rpc, rows, block)).entries()) {
+    for (const [index, counted] of (await countTransactions(rpc, rows, block)).entries()) {
       const each = { ...rows[index]!, ...counted }
       if (each.missing.length > 0 || each.held < bookedOf(each, each.sent)) owners.push(each)
       else agreeing += 1
@@ -134,11 +249,7 @@ async function findSuspects({ rpc, database }: CompareOptions, block: number) {
   return { owners, agreeing }
 }
 
-/** Compares an address whose ledger balance including unknown transactions is `agreed`. */
-const compared = (
-  { address, held }: Counted,
-  found: Pick<ComparedAddress, 'owner' | 'booked' | 'agreed' | 'unknown' | 'problems'>,
-): ComparedAddress => {
+const compared = ({ address, held }: Counted, found: Omit<ComparedAddress, 'address' | 'held'>): ComparedAddress => {
   const fewer = held < found.agreed ? ['The chain has fewer coins at the address than the ledger.'] : []
   return { ...found, address, held, problems: [...found.problems, ...fewer] }
 }
@@ -146,26 +257,22 @@ const compared = (
 const costOf = (transactions: readonly UnknownTransaction[]) =>
   transactions.reduce((sum, { arrived, fee }) => sum + arrived + fee, 0n)
 
-function compareOwner(row: ComparedOwner & Counted, found: Found, isTreasury: ReadonlySet<string>): ComparedAddress {
+function compareOwner(row: ComparedOwner & Counted, found: Found, treasuries: ReadonlySet<string>): ComparedAddress {
   const unknown = found.of(row)
   const booked = bookedOf(row, row.sent)
   const problems = unknown
-    .filter(({ to }) => !isTreasury.has(to))
+    .filter(({ to }) => !treasuries.has(to))
     .map(({ hash, to }) => `${hash} sent coins to ${to}, which is not a treasury: another party has the key.`)
-  const isClosed = row.closed && unknown.length > 0
+  if (row.closed && unknown.length > 0) problems.push('The account of the address is deleted in the database.')
   return compared(row, {
     ...{ owner: row.userId, booked, agreed: booked - costOf(unknown), unknown },
-    problems: [
-      ...found.problemsOf(row),
-      ...problems,
-      ...(isClosed ? ['The account of the address is deleted in the database.'] : []),
-    ],
+    problems: [...found.problemsOf(row), ...problems],
   })
 }
 
 /** `swept`: unknown transactions from user addresses. */
 async function compareTreasury(
-  { database, borne }: CompareOptions,
+  { database, writtenOff }: CompareOptions,
   row: Treasury & Counted,
   found: Found,
   swept: readonly UnknownTransaction[],
@@ -174,7 +281,7 @@ async function compareTreasury(
   const booked = toUnits(row.arrived) - spentBy(row, row.sent)
   const arrived = swept.filter(({ to }) => to === row.address).reduce((sum, one) => sum + one.arrived, 0n)
   const problems = unknown
-    .filter(({ claim, hash }) => !claim && !borne.has(hash))
+    .filter(({ claim, hash }) => !claim && !writtenOff.has(hash))
     .map(
       ({ hash, to, value }) =>
         `${hash} paid ${fromUnits(value)} to ${to}, and no waiting withdrawal matches it. Write it off with --write-off ${hash}.`,
@@ -196,26 +303,39 @@ async function matchClaims(database: CompareOptions['database'], payments: Unkno
   if (payments.length === 0) return payments
   const left = new Set(await database.query(findClaims, { recipients: [...new Set(payments.map(({ to }) => to))] }))
   return payments.map((payment) => {
-    const claim = [...left].find(
-      ({ recipient, amount }) => recipient === payment.to && toUnits(amount) === payment.value,
-    )
+    const claim = [...left].find((each) => each.recipient === payment.to && toUnits(each.amount) === payment.value)
     if (!claim) return payment
     left.delete(claim)
     return { ...payment, claim }
   })
 }
 
-/** Returns the unknown transactions in the order in which they must be imported. */
-export const unknownTransfersOf = ({ differing }: Comparison): UnknownTransfer[] =>
-  differing.flatMap(({ address, owner, unknown }) =>
-    unknown
-      .toSorted((a, b) => a.nonce - b.nonce)
-      .map(({ nonce, hash, to, value, fee, raw, claim }): UnknownTransfer => {
-        // Use the full value even if it did not arrive, because it could arrive in another block.
-        const signed = raw ? [{ hash, raw, value, gasPrice: fee / TRANSFER_GAS }] : []
-        const transfer = { sender: address, recipient: to, nonce, signed }
-        if (owner) return { kind: 'SWEEP', transfer: { ...transfer, userId: owner, amount: value + fee } }
-        const amount = claim ? toUnits(claim.amount) + toUnits(claim.fee) : value + fee
-        return { kind: 'WITHDRAWAL', claim, transfer: { ...transfer, amount } }
-      }),
-  )
+/**
+ * Imports the unknown transactions and returns their number, or null if a transaction changed since the comparison. The
+ * nonces of a treasury must ascend: withdrawals wait while the chain counts more of them than the ledger.
+ */
+export async function importUnknown({ query }: Pick<Database, 'query'>, { differing }: Comparison) {
+  let imported = 0
+  for (const { address, owner, unknown } of differing)
+    for (const { nonce, hash, to, value, fee, raw, claim } of unknown.toSorted((a, b) => a.nonce - b.nonce)) {
+      // Use the full value even if it did not arrive, because it could arrive in another block.
+      const signed = raw ? [{ hash, raw, value, gasPrice: fee / TRANSFER_GAS }] : []
+      const amount = claim ? toUnits(claim.amount) + toUnits(claim.fee) : value + fee
+      const transfer = { sender: address, recipient: to, nonce, signed, amount }
+      const isStored = owner
+        ? await storeSweep(query, { ...transfer, userId: owner })
+        : await storePayment(query, transfer, claim)
+      if (!isStored) return null
+      imported += 1
+    }
+  return imported
+}
+
+/** Stores a payment of a treasury. Without `claim`, the payment is a loss of the platform. */
+async function storePayment(query: Database['query'], transfer: SignedTransfer, claim: UnknownTransaction['claim']) {
+  const columns = transferParams(transfer)
+  const rows = claim
+    ? await query(storeWithdrawal, { ...columns, user: claim.userId, withdrawal: claim.id })
+    : await query(storeUnclaimed, { ...columns, user: null })
+  return rows.length > 0
+}

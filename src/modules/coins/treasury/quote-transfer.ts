@@ -1,7 +1,6 @@
 /**
- * Quotes withdrawals, and chooses gas prices of coin transfers. A transfer is signed several times with one nonce, at
- * prices that double from step to step. One of them fits later, and no key is needed to raise the price. Amounts in
- * wei.
+ * Quotes withdrawals, and chooses gas prices. A transfer is signed with one nonce at prices that double from step to
+ * step, so that no key is needed to raise the price later. Amounts in wei.
  */
 import { getAddress, isAddress, ZeroAddress } from 'ethers'
 import type { Coins } from '../../../chain/chain-types.ts'
@@ -19,11 +18,11 @@ interface CoinQuoteOptions {
   maxFeePerGas: bigint
 }
 
-/** Time limits of a quote and of reading the treasury, in milliseconds. A user waits for the response. */
+/** Timeouts of a quote and of reading the treasury, in milliseconds. A user waits for the response. */
 const [QUOTE_TIMEOUT_MS, BALANCE_TIMEOUT_MS] = [5_000, 2_000]
 /** Gas of a payment to a contract if the node cannot estimate it, because the treasury has too few coins. */
 const CONTRACT_GAS = 100_000n
-/** Returns true if the recipient refuses coins, at any gas limit. */
+/** Returns true if the recipient refuses coins at any gas limit. */
 export const isRefusal = ({ message }: RpcError): boolean => /revert|out ?of ?gas|gas required exceeds/i.test(message)
 
 /** Returns the gas limit of a payment. Undefined if the recipient is a contract that refuses coins. */
@@ -71,11 +70,10 @@ export function createCoinQuotes(options: CoinQuoteOptions): Pick<Coins, 'quote'
   }
 }
 
-/** Gas of a plain transfer to an account. */
 export const TRANSFER_GAS = 21_000n
 /** Maximum gas of a payment. A payment to a contract wallet needs less than 100,000. */
 const MAX_PAYMENT_GAS = 500_000n
-/** Maximum share of a block, as a divisor. A transaction that needs more of the block waits longer, or never fits. */
+/** Maximum share of a block that a payment uses, as a divisor. */
 const SHARE_OF_BLOCK = 4n
 /** Minimum ratio of a deposit to the sweep fee. Smaller deposits are not swept. */
 export const DUST_FACTOR = 100n
@@ -84,18 +82,18 @@ export const DUST_FACTOR = 100n
 export const presentPrice = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): bigint | undefined =>
   nextBaseFee > cap ? undefined : smaller((nextBaseFee * 9n) / 8n + larger(tip, 1n), cap)
 
-/** Returns the maximum gas of a payment. A payment that fits into no block would delay all later payments forever. */
+/** Returns the maximum gas of a payment. A payment that fits into no block would block all later payments. */
 export const maxPaymentGas = ({ gasLimit }: Pick<ChainView, 'gasLimit'>): bigint =>
   larger(TRANSFER_GAS, smaller(MAX_PAYMENT_GAS, gasLimit / SHARE_OF_BLOCK))
 
-/** Returns prices that double from `lowest`, and `cap` as the last one. */
+/** Returns prices that double from `lowest` and end with `cap`. */
 export function pricesUpTo(lowest: bigint, cap: bigint): bigint[] {
   const prices: bigint[] = []
   for (let price = larger(lowest, 1n); price < cap; price *= 2n) prices.push(price)
   return [...prices, cap]
 }
 
-/** Returns the positive rests of `amount` without the newest deposits (one, two, …), or without any one of them. */
+/** Returns the positive rests of `amount` without the newest deposits (one, two, …), or without any one deposit. */
 export function amountsAfterLoss(amount: bigint, newest: readonly bigint[]): bigint[] {
   const left = newest.flatMap((lost, index) => [
     amount - lost,
@@ -104,7 +102,7 @@ export function amountsAfterLoss(amount: bigint, newest: readonly bigint[]): big
   return [...new Set(left)].filter((each) => each > 0n)
 }
 
-/** Returns a plan for each price that `amount` covers. The plan spends exactly `amount`, including the fee. */
+/** Returns a plan for each price that `amount` covers. A plan spends exactly `amount`, including the fee. */
 export const spendAll = (
   target: Pick<CoinPlan, 'chainId' | 'nonce' | 'to'>,
   amount: bigint,
@@ -114,6 +112,6 @@ export const spendAll = (
     .map((gasPrice) => ({ ...target, gasPrice, gasLimit: TRANSFER_GAS, value: amount - TRANSFER_GAS * gasPrice }))
     .filter(({ value }) => value > 0n)
 
-/** Returns the wei of an account that no open transfer uses. The balance excludes transfers below the count. */
+/** Returns the wei of an account that no open transfer uses. Transfers below the count have left the balance. */
 export const freeBalance = ({ balance, count }: SeenAccount, open: readonly { nonce: number; amount: string }[]) =>
   open.filter(({ nonce }) => nonce >= count).reduce((free, { amount }) => free - toUnits(amount), balance)

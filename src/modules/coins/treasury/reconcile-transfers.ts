@@ -1,4 +1,4 @@
-/** Compares coin transfers with the chain: settles included ones, reverses displaced ones, and sends the others. */
+/** Compares coin transfers with the chain: settles included, reverses displaced, and sends other transfers. */
 import { toHex } from '../../../chain/keys.ts'
 import { logOnce, type Problem } from '../../../chain/poller.ts'
 import { callEach, feeOf, hasSucceeded, quantity, RpcError, readReceipts } from '../../../chain/rpc.ts'
@@ -7,17 +7,15 @@ import { type ChainView, isReplaced, readAccounts, readBlockHashes } from '../..
 import { keysetPages, undefinedIf } from '../../../shared/async.ts'
 import { fromUnits } from '../../../shared/money.ts'
 import * as sql from '../coin-transfers.sql.ts'
-import { displaceTransfers } from '../coin-transfers.ts'
-import { maxPaymentGas } from './quote-transfer.ts'
 import type { WorkerMemory, WorkerParts } from './treasury.ts'
 
 type CoinTransfer = sql.CoinTransfer
 type Placed = CoinTransfer & { blockNumber: number; blockHash: string }
-/** Minimum depth, in blocks, below which transfers are no longer checked. */
+/** Minimum depth at which transfers are no longer checked, in blocks. */
 const WATCHED_BLOCKS = 128
 const PAGE = 200
 
-/** Compares every open transfer with the chain, and sends those that are not in it. Returns true if there are any. */
+/** Returns true if there are transfers that can still change. */
 export async function reconcileTransfers(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
   const youngest = Math.max(view.head.number - depth, 0)
@@ -40,11 +38,9 @@ export async function reconcileTransfers(parts: WorkerParts, view: ChainView): P
     const left = unplaced.filter(({ id }) => !included.has(id))
     conflict ??= await findNonceConflict(parts, view, left)
     problem = (await sendTransfers(parts, view, left)) ?? problem
-    await cancelRejected(parts, view, left)
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
   }
-  const { sentAt, waitingFrom, rejections } = parts.memory
-  for (const cache of [sentAt, waitingFrom, rejections])
+  for (const cache of [parts.memory.sentAt, parts.memory.waitingFrom])
     for (const hash of cache.keys()) if (!waiting.has(hash)) cache.delete(hash)
   logOnce(parts.log, parts.dedupers.sending, problem, 'Sending of coin transfers recovered')
   logOnce(parts.log, parts.dedupers.conflict, conflict, 'Conflicts of coin transfers over used nonces resolved')
@@ -55,9 +51,8 @@ const isPlaced = (transfer: CoinTransfer): transfer is Placed =>
   transfer.blockNumber !== null && transfer.blockHash !== null
 
 /**
- * Settles transfers that are deep enough, and reverses those that lost their block. A refused payment is settled only
- * at the full depth: it is refunded then, and in another block its coins could still arrive. Returns the IDs of the
- * others.
+ * Settles deep transfers, and reverses transfers that lost their block. Returns the IDs of the latter. A refused payment
+ * is settled (and refunded) only at the full depth, because its coins could still arrive in another block.
  */
 async function checkPlaced(parts: WorkerParts, { head }: ChainView, depth: number, transfers: readonly CoinTransfer[]) {
   const { database, log, memory, confirmations } = parts
@@ -77,7 +72,10 @@ async function checkPlaced(parts: WorkerParts, { head }: ChainView, depth: numbe
   })
   const ids = displaced.map(({ id }) => id)
   if (displaced.length > 0) {
-    await displaceTransfers(database, ids)
+    await database.transaction(async (query) => {
+      await query(sql.lockTransfers, { ids })
+      await query(sql.displaceTransfers, { ids })
+    })
     log.warn({ transfers: ids.length }, 'Chain reorganization; sending the coin transfers of lost blocks again')
   }
   for (const { transactionHash } of displaced) {
@@ -95,7 +93,7 @@ async function checkPlaced(parts: WorkerParts, { head }: ChainView, depth: numbe
   return new Set(ids)
 }
 
-/** Stores which transaction of each transfer was included. Returns the IDs of the included transfers. */
+/** Stores the included transaction of each transfer. Returns the IDs of the included transfers. */
 async function storeIncluded({ rpc, database, meter }: WorkerParts, transfers: readonly CoinTransfer[]) {
   // A transaction with another amount than the ledger is only possible if the nonce is used.
   const several = transfers.filter(({ transactions }) => transactions.some(({ isCurrent }) => !isCurrent))
@@ -128,8 +126,8 @@ async function storeIncluded({ rpc, database, meter }: WorkerParts, transfers: r
 }
 
 /**
- * Returns the problem of the first transfer whose nonce an unknown transaction used, counted at the confirmation depth,
- * because a node may be behind another. Undefined if the node keeps no state from then. Throws UNAVAILABLE.
+ * Returns the problem of the first transfer whose nonce an unknown transaction used, at the confirmation depth. Returns
+ * undefined if the node has no state at that depth. Throws UNAVAILABLE.
  */
 async function findNonceConflict(
   { rpc, confirmations }: WorkerParts,
@@ -152,7 +150,7 @@ const currentOf = (transfer: CoinTransfer) => transfer.transactions.filter(({ is
 
 /**
  * Returns the hash of the transaction to send: the cheapest that the next block accepts, and never a cheaper one than
- * before. It stays the same while gas costs more than the highest signed price, which would be paid in full later.
+ * before. While gas costs more than the highest signed price, the hash stays the same.
  */
 function chooseTransaction(transfer: CoinTransfer, view: ChainView, memory: WorkerMemory): string {
   const ladder = currentOf(transfer)
@@ -171,21 +169,14 @@ function chooseTransaction(transfer: CoinTransfer, view: ChainView, memory: Work
   return isStuck && wanted < highest ? ladder[wanted + 1]!.hash : hash
 }
 
-/** Returns true at regular intervals, because pools drop transactions, and at each block after a rejection. */
-function isDue(hash: string, { sentAt, rejections }: WorkerMemory, head: number): boolean {
-  const rejected = rejections.get(hash)
-  if (rejected && rejected.head !== head) return true
-  return performance.now() - (sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > transactions.RESEND_AFTER_MS
-}
-
-/** Sends transfers that are not in a block, at a higher price if they are stuck. Returns the first problem. */
+/** Sends transfers, at a higher price if they are stuck. Returns the first problem. */
 async function sendTransfers(parts: WorkerParts, view: ChainView, transfers: readonly CoinTransfer[]) {
   const { memory, database, rpc } = parts
   const now = performance.now()
   const due = transfers
     .filter((transfer) => currentOf(transfer).length > 0)
     .map((transfer) => ({ id: transfer.id, sender: transfer.sender, hash: chooseTransaction(transfer, view, memory) }))
-    .filter(({ hash }) => isDue(hash, memory, view.head.number))
+    .filter(({ hash }) => now - (memory.sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > transactions.RESEND_AFTER_MS)
   if (due.length === 0) return undefined
   const stored = await database.query(sql.findCoinRaw, { hashes: due.map(({ hash }) => hash) })
   const raws = new Map(stored.map(({ hash, raw }) => [hash, raw]))
@@ -196,10 +187,7 @@ async function sendTransfers(parts: WorkerParts, view: ChainView, transfers: rea
     const error = outcomes[index]?.error
     // Set after a rejection too, so that the transaction is not sent again immediately.
     memory.sentAt.set(hash, now)
-    const times = (memory.rejections.get(hash)?.times ?? 0) + 1
-    memory.rejections.delete(hash)
     if (!error || transactions.isTaken(error)) return true
-    if (isTooMuchGas(error)) memory.rejections.set(hash, { times, head: view.head.number })
     problem ??= transactions.isPoor(error)
       ? { message: 'Coin transfer waits: its address has too few coins; retrying', fields: { address: sender } }
       : { message: 'The node rejected a coin transfer; retrying', reason: error.message, fields: { address: sender } }
@@ -210,40 +198,4 @@ async function sendTransfers(parts: WorkerParts, view: ChainView, transfers: rea
     if (!memory.waitingFrom.has(hash)) memory.waitingFrom.set(hash, { at: now, head: view.head.number })
   if (accepted.length > 0) await database.query(sql.markTransfersSent, { ids: accepted.map(({ id }) => id), hashes })
   return problem
-}
-
-/** Number of rejections, one per block, until a payment is canceled. One node of several can be wrong. */
-const MAX_REJECTIONS = 10
-/** Gas limit of an empty transaction, higher than any chain needs. Unused gas costs nothing. */
-const FILLER_GAS = 100_000n
-/** Returns true if the node rejects a transaction for its gas limit, at any price. */
-const isTooMuchGas = ({ message }: RpcError): boolean => /gas.?limit|intrinsic gas/i.test(message)
-
-/**
- * Cancels payments that nodes keep rejecting because no block has room for them. Stores an empty transfer of the
- * treasury to itself at the same nonce. The next step sends it, and the payment is refunded once it is settled.
- */
-async function cancelRejected(parts: WorkerParts, view: ChainView, transfers: readonly CoinTransfer[]): Promise<void> {
-  const { database, memory, treasury, log } = parts
-  for (const transfer of transfers) {
-    const current = currentOf(transfer)
-    const rejections = current.reduce((sum, { hash }) => sum + (memory.rejections.get(hash)?.times ?? 0), 0)
-    if (transfer.sender !== treasury.address || rejections < MAX_REJECTIONS) continue
-    const { chainId } = view
-    const { address: to, privateKey } = treasury
-    const gasLimit = transactions.smaller(FILLER_GAS, maxPaymentGas(view))
-    const filler = { chainId, nonce: transfer.nonce, to, value: 0n, gasLimit }
-    const fillers = transactions.signCoins(
-      privateKey,
-      current.map(({ gasPrice }) => ({ ...filler, gasPrice: BigInt(gasPrice) })),
-    )
-    const stored = await database.query(sql.storeFillers, {
-      transfer: transfer.id,
-      hashes: fillers.map(({ hash }) => hash),
-      raws: fillers.map(({ raw }) => raw),
-      prices: fillers.map(({ gasPrice }) => String(gasPrice)),
-    })
-    const message = 'Payment rejected by all nodes; replacing it by an empty transaction and refunding it'
-    if (stored.length > 0) log.warn({ treasury: to, nonce: transfer.nonce }, message)
-  }
 }

@@ -1,4 +1,4 @@
-/** Sweeps credited deposits from the users' addresses into the treasury. */
+/** Sweeps credited deposits from user addresses into the treasury. */
 import { logOnce } from '../../../chain/poller.ts'
 import { quantity } from '../../../chain/rpc.ts'
 import { type ChainView, readAccounts, type SeenAccount } from '../../../chain/view.ts'
@@ -8,13 +8,12 @@ import { isUnavailable } from '../../../shared/errors.ts'
 import { NIL_UUID } from '../../../shared/ids.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import { explainError } from '../../../shared/operator-errors.ts'
-import { findResumable, suspendTransfers } from '../coin-transfers.sql.ts'
-import { lockAndStoreSweep, resumeTransfers } from '../coin-transfers.ts'
+import { findResumable, resumeTransfers, suspendTransfers } from '../coin-transfers.sql.ts'
+import { lockAndStoreSweep, withWalletLock } from '../coin-transfers.ts'
 import { findUnswept, type UnsweptRow } from '../treasury.sql.ts'
 import { DUST_FACTOR, freeBalance, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './quote-transfer.ts'
 import type { WorkerParts } from './treasury.ts'
 
-/** Maximum number of addresses read in one request. */
 const SWEEP_PAGE = 20
 const SUSPENDED_PAGE = 100
 
@@ -73,7 +72,7 @@ async function sweepAddress(
   }
 }
 
-/** Suspends transfers whose coins the chain has lost, and resumes others. Returns true if any waits for a credit. */
+/** Suspends transfers whose coins the chain has lost, and resumes others. Returns true if any transfer waits for a credit. */
 export async function resumeAndSuspend(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const isWaiting = await resume(parts, view)
   const [row] = await parts.database.query(suspendTransfers)
@@ -83,10 +82,7 @@ export async function resumeAndSuspend(parts: WorkerParts, view: ChainView): Pro
   return row!.addresses.length > 0 ? resume(parts, view) : isWaiting
 }
 
-/**
- * Resumes suspended transfers. Returns true if any waits for a credit. Reads the balance on the chain before it sends a
- * smaller amount: the address may hold uncredited deposits, and a nonce can be used only once.
- */
+/** Resumes suspended transfers, unless the address holds uncredited deposits: a nonce can be used only once. */
 async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const waiting: string[] = []
   const pages = keysetPages({
@@ -98,8 +94,11 @@ async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
     if (parts.stopping.aborted) break
     const addresses = page.map(({ address }) => address)
     const seen = await readAccounts(parts.rpc, addresses, quantity(view.head.number))
-    const free = page.map(({ address, open }, index) => ({ address, free: freeBalance(seen[index]!, open) }))
-    const resumed = new Set(await resumeTransfers(parts.database, free))
+    const free = page.map(({ open }, index) => fromUnits(freeBalance(seen[index]!, open)))
+    const [row] = await withWalletLock(parts.database, addresses, (query) =>
+      query(resumeTransfers, { addresses, free }),
+    )
+    const resumed = new Set(row!.addresses)
     waiting.push(...addresses.filter((address) => !resumed.has(address)))
   }
   const setting = { key: keyValueKeys.movesWaiting, value: String(waiting.length) }

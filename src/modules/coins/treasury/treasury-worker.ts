@@ -1,14 +1,12 @@
-/** Sweeps deposits into the treasury and pays withdrawals. Each transaction is stored before it is sent. */
 import { createLease } from '../../../chain/lease.ts'
 import { createLogDeduper, createPoller, type Poller } from '../../../chain/poller.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
 import { readView } from '../../../chain/view.ts'
 import { fromUnits } from '../../../shared/money.ts'
 import { hasCoinWork } from '../treasury.sql.ts'
-import { endPaidWithdrawals, payWithdrawals } from './pay-withdrawals.ts'
 import { reconcileTransfers } from './reconcile-transfers.ts'
 import { resumeAndSuspend, sweepDeposits } from './sweep-deposits.ts'
-import { logEarlierTreasuries, readTreasury, type WorkerParts } from './treasury.ts'
+import { endPaidWithdrawals, logEarlierTreasuries, payWithdrawals, readTreasury, type WorkerParts } from './treasury.ts'
 
 export interface TreasuryWorkerOptions
   extends Omit<WorkerParts, 'rpc' | 'doubtPatience' | 'memory' | 'dedupers' | 'stopping'> {
@@ -20,10 +18,13 @@ export interface TreasuryWorkerOptions
   pollEvery?: number
 }
 
-/** Pauses between steps without work, in milliseconds: while transfers are young, and otherwise. */
+/** Pauses between steps without work, in milliseconds. */
 const [SETTLING_PAUSE_MS, IDLE_PAUSE_MS] = [15_000, 60_000]
 
-/** Creates the treasury worker without starting it. Only the process with the lease `coins` runs it. */
+/**
+ * Creates the worker that sweeps deposits into the treasury and pays withdrawals, without starting it. Only the process
+ * with the lease `coins` works. Each transaction is stored before it is sent.
+ */
 export function createTreasuryWorker(settings: TreasuryWorkerOptions): Poller {
   const { registry, databaseUrl, pollEvery = 1_000, doubtPatience = 120_000, ...options } = settings
   const { database, log } = options
@@ -33,7 +34,7 @@ export function createTreasuryWorker(settings: TreasuryWorkerOptions): Poller {
     ...options,
     doubtPatience,
     rpc: registry.rpc.until(stopping.signal),
-    memory: { sentAt: new Map(), waitingFrom: new Map(), rejections: new Map(), lackingSince: new Map() },
+    memory: { sentAt: new Map(), waitingFrom: new Map(), lackingSince: new Map() },
     dedupers: {
       ...{ sending: createLogDeduper(), suspended: createLogDeduper(), sweeping: createLogDeduper() },
       ...{ treasury: createLogDeduper(), conflict: createLogDeduper() },
@@ -42,7 +43,7 @@ export function createTreasuryWorker(settings: TreasuryWorkerOptions): Poller {
   }
   let lastStep: { at: number; least: bigint; isSettling: boolean } | undefined
 
-  /** Returns true if the step can be skipped. The chain is still read at intervals, because of reorganizations. */
+  /** Returns true if the step can be skipped. Steps without work still run at intervals, because of reorganizations. */
   const isIdle = async () => {
     if (!lastStep) return false
     const pause = lastStep.isSettling ? SETTLING_PAUSE_MS : IDLE_PAUSE_MS
