@@ -5,39 +5,32 @@ export type OrderMessage = OrderFacts &
   (
     | { template: 'receipt'; paid: Split; chargeId: string }
     | { template: 'sale'; earned: Split; platformShare: string }
-    /** `contact`: address of the seller, or null if unknown. */
+    /** `contact`: e-mail address of the seller. Null if unknown. */
     | { template: 'order-failed'; paid: Split; contact: string | null }
     /** Sent after the webhook of the order failed permanently. */
-    | { template: 'automatic-refund'; returned: Split; chargeId: string; refundId: string }
+    | ({ template: 'automatic-refund' } & Refund)
     /** Sent after a refund by an administrator. `isWhole`: true for a refund of the whole price. */
-    | {
-        template: 'administrator-refund'
-        returned: Split
-        isWhole: boolean
-        reason: string
-        chargeId: string
-        refundId: string
-      }
+    | ({ template: 'administrator-refund'; isWhole: boolean; reason: string } & Refund)
   )
 
-export type AccountMessage = AccountFacts &
-  /** `link`: URL that contains a secret and is valid for the given minutes. */
-  (
-    | { template: 'password-reset'; link: string; minutes: number }
-    | { template: 'password-changed'; at: Date }
-    /** Sent to the current address of an account when a change to a new address is requested. */
-    | { template: 'email-change-requested'; newEmail: string; at: Date }
-    /** Sent to the previous address of an account after the address was changed. */
-    | { template: 'email-changed'; newEmail: string; at: Date }
-    /** `link`: URL that contains a secret and is valid for the given hours. */
-    | { template: 'email-verification'; link: string; hours: number }
-    /** Sent after a withdrawal request. `dueAt`: time until which it can be cancelled. */
-    | ({ template: 'withdrawal-requested'; dueAt: Date } & WithdrawalFacts)
-    /** Sent after a withdrawal ended. `amount`: the amount that arrived on the chain or was returned. */
-    | ({ template: 'withdrawal-confirmed' | 'withdrawal-cancelled' } & WithdrawalFacts)
-    /** `keepsFee`: true if the chain charged the fee, so that only the amount was returned. */
-    | ({ template: 'withdrawal-failed'; keepsFee: boolean } & WithdrawalFacts)
-  )
+export type AccountMessage = {
+  username: string
+} & /** `link`: URL that contains a secret and is valid for the given time. */
+(
+  | { template: 'password-reset'; link: string; minutes: number }
+  | { template: 'password-changed'; at: Date }
+  /** Sent to the current address of an account. */
+  | { template: 'email-change-requested'; newEmail: string; at: Date }
+  /** Sent to the previous address of an account. */
+  | { template: 'email-changed'; newEmail: string; at: Date }
+  | { template: 'email-verification'; link: string; hours: number }
+  /** `dueAt`: time until which the withdrawal can be cancelled. */
+  | ({ template: 'withdrawal-requested'; dueAt: Date } & WithdrawalFacts)
+  /** `amount`: the amount that arrived on the chain or was returned. */
+  | ({ template: 'withdrawal-confirmed' | 'withdrawal-cancelled' } & WithdrawalFacts)
+  /** `keepsFee`: true if the chain charged the fee, so that only the amount was returned. */
+  | ({ template: 'withdrawal-failed'; keepsFee: boolean } & WithdrawalFacts)
+)
 
 export interface WithdrawalFacts {
   withdrawalId: string
@@ -47,29 +40,23 @@ export interface WithdrawalFacts {
   at: Date
 }
 
-export interface AccountFacts {
-  username: string
-}
-
 export interface OrderFacts {
   appName: string
   orderId: string
   price: string
-  /** Time of the event that the mail reports. */
+  /** Time of the reported event. */
   at: Date
 }
 
-export interface Split {
-  points: string
-  num: string
-}
+export type Split = { points: string; num: string }
+type Refund = { returned: Split; chargeId: string; refundId: string }
 
 export interface ComposedMail {
   language: string
   subject: string
   text: string
   html: string
-  /** Link in the mail. The link may contain a secret. */
+  /** Link in the mail, which may contain a secret. */
   link?: string
 }
 
