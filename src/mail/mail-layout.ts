@@ -16,7 +16,7 @@ const fontStack = "-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang TC','Mi
 
 const nameCell = 'padding:10px 16px 10px 0;text-align:left;vertical-align:top;font-weight:400;white-space:nowrap'
 const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;white-space:pre-line'
-/** Style that breaks long names, to fit a phone. Mail programs support only one of the two properties. */
+/** Style that breaks long names on a phone. Mail programs support only one of the two properties. */
 const breaking = 'overflow-wrap:anywhere;word-break:break-word'
 
 const button =

@@ -1,7 +1,7 @@
 /** Tests a mail server for `annal doctor` without sending a mail. */
 import { fill } from '../locales/messages.ts'
 
-/** Error of the SMTP library. Never show the server's reply: it may contain addresses and credentials. */
+/** Error of the SMTP library. Never show `response`, because the server's reply may contain addresses and credentials. */
 interface SmtpError {
   code?: string
   /** Error code of the operating system or of OpenSSL. */
@@ -12,19 +12,11 @@ interface SmtpError {
   response?: string
 }
 
-interface MailFailure {
-  finding: string
-  fix: string
-}
-
 const TLS_FIRST = 'smtps://user:password@host:465'
 const STARTTLS = 'smtp://user:password@host:587?requireTLS=true'
 
-interface Rule {
-  applies(error: SmtpError): boolean
-  finding: string
-  fix: string
-}
+type MailFailure = { finding: string; fix: string }
+type Rule = MailFailure & { applies(error: SmtpError): boolean }
 
 /** Causes of errors. The first matching rule explains an error. `{at}` is the server's address, `{host}` its host. */
 const rules: Rule[] = [
@@ -35,9 +27,9 @@ const rules: Rule[] = [
   },
   {
     applies: ({ code, originalCode = '', command, responseCode, response = '', timeoutType }) =>
-      [code === 'ETLS', /^ERR_(SSL|TLS)|^EPROTO$/.test(originalCode), timeoutType === 'GREETING_TIMEOUT'].includes(
-        true,
-      ) ||
+      code === 'ETLS' ||
+      /^ERR_(SSL|TLS)|^EPROTO$/.test(originalCode) ||
+      timeoutType === 'GREETING_TIMEOUT' ||
       (command === 'STARTTLS' && responseCode !== undefined) ||
       responseCode === 538 ||
       (responseCode === 530 && /TLS/i.test(response)),
@@ -86,9 +78,7 @@ const CONNECT_MS = 5_000
 const REPLY_MS = 8_000
 const SENDER_STEP = 'MAIL-FROM'
 
-const addressOf = (sender: string) => /<([^<>]+)>\s*$/.exec(sender)?.[1] ?? sender.trim()
-
-export interface MailServerReport {
+interface MailServerReport {
   /** Error of the mail server. Undefined if the server accepts mail. */
   failure?: MailFailure
   /** True if the session was encrypted. Undefined if there was no session. */
@@ -97,7 +87,7 @@ export interface MailServerReport {
 
 /** Checks that the mail server accepts the login and the sender. Sends no mail. `sender` is the value of MAIL_FROM. */
 export async function checkMailServer(smtpUrl: string, sender: string): Promise<MailServerReport> {
-  const from = addressOf(sender)
+  const from = /<([^<>]+)>\s*$/.exec(sender)?.[1] ?? sender.trim()
   const explained = (error: unknown) => explain(error as SmtpError, smtpUrl, from)
   if (!URL.canParse(smtpUrl)) {
     const fix = `Write it as ${TLS_FIRST}. Characters such as @ : / # % in the password must be percent-encoded.`
@@ -116,8 +106,7 @@ export async function checkMailServer(smtpUrl: string, sender: string): Promise<
     dnsTimeout: CONNECT_MS,
     socketTimeout: REPLY_MS,
     customAuth: {
-      // The library sends MAIL FROM only together with a message. Its interface for custom authentication can send
-      // any command.
+      // The library sends MAIL FROM only together with a message. A custom authentication can send any command.
       async [SENDER_STEP]({ sendCommand }) {
         const { status, response } = await sendCommand(`MAIL FROM:<${from}>`)
         if (status >= 400) refusal = { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: status, response }

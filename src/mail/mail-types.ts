@@ -15,8 +15,7 @@ export type OrderMessage = OrderFacts &
 
 export type AccountMessage = {
   username: string
-} & /** `link`: URL that contains a secret and is valid for the given time. */
-(
+} /** `link`: URL that contains a secret and is valid for the given time. */ & (
   | { template: 'password-reset'; link: string; minutes: number }
   | { template: 'password-changed'; at: Date }
   /** Sent to the current address of an account. */

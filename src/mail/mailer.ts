@@ -11,7 +11,7 @@ import type { Mailer, OutgoingMail } from './mail-types.ts'
 /** Timeouts in milliseconds. A mail must be sent or fail within 20 s, because its job may be retried after that. */
 const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
 
-export interface MailerOptions {
+interface MailerOptions {
   /** URL of the mail server: `smtp://` or `smtps://`, with optional credentials. If undefined, mails go to `dir`. */
   smtpUrl: string | undefined
   dir: string
@@ -26,45 +26,37 @@ export interface MailerOptions {
 
 const SAFE_ID = /^[\w.-]{1,200}$/
 const NOT_IN_AN_ADDRESS = /[\s\p{Cc}<>(),:;"\\]/u
-/** Matches line breaks and control characters, which could add mail headers. */
-const STEERING = /[\p{Cc}\u2028\u2029]+/gu
 
-const oneLine = (text: string) => text.replace(STEERING, ' ').trim()
-const domainOf = (sender: string) => /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? 'localhost'
+/** Removes line breaks and control characters, which could add mail headers. */
+const oneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 
 /** Throws RangeError for an ID or recipient that could end a header or add another recipient. */
 function assertSafe({ id, to }: OutgoingMail): void {
   if (!SAFE_ID.test(id)) throw new RangeError('The ID of a mail is not valid in a header or a file name.')
-  if (NOT_IN_AN_ADDRESS.test(to.address) || to.address.split('@').length !== 2) {
+  if (NOT_IN_AN_ADDRESS.test(to.address) || to.address.split('@').length !== 2)
     throw new RangeError(`The mail ${id} has a recipient that is not one plain address.`)
-  }
 }
 
 /** Creates a mailer, which sends mails over SMTP or writes `.eml` files. Equal mail IDs give equal Message-IDs. */
-export function createMailer({
-  smtpUrl,
-  dir,
-  from,
-  log,
-  telemetry: { meter, tracer } = noopTelemetry,
-  showLinks,
-  timeouts = TIMEOUTS,
-}: MailerOptions): Mailer {
-  const domain = domainOf(from)
-
+export function createMailer(options: MailerOptions): Mailer {
+  const {
+    smtpUrl,
+    dir,
+    from,
+    log,
+    telemetry: { meter, tracer } = noopTelemetry,
+    showLinks,
+    timeouts = TIMEOUTS,
+  } = options
+  const domain = /@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
   const present = ({ id, to, date, language, subject, text, html }: OutgoingMail): SendMailOptions => ({
     from,
     to: { name: oneLine(to.name), address: to.address },
-    date,
     messageId: `<${id}@${domain}>`,
     subject: oneLine(subject),
-    text,
-    html,
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': oneLine(language) },
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    ...{ date, text, html, disableFileAccess: true, disableUrlAccess: true },
   })
-
   const deliver = smtpUrl ? smtpDelivery(smtpUrl, timeouts) : fileDelivery(dir, showLinks ? log : undefined)
   return {
     async send(mail) {
@@ -86,21 +78,14 @@ const loadNodemailer = () => import('nodemailer')
 
 type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
 
-interface SmtpFailure {
-  code?: string
-  command?: string
-  responseCode?: number
-  /** Reply of the mail server. Never log the reply, because it may contain addresses. */
-  response?: string
-}
+/** Error of the SMTP library. Never log `response`, because the reply of the server may contain addresses. */
+type SmtpFailure = { code?: string; command?: string; responseCode?: number; response?: string }
 
 /**
  * Matches replies for an unknown mailbox. Servers also reject a recipient because of the sender: 554, 5.7 (policy, such
  * as relaying denied), 5.1.7 and 5.1.8 (sender's address). An operator can fix these errors, so the mail is retried.
  */
 const UNKNOWN_RECIPIENT = /^55[0136](?![ -]5\.(?:7\.|1\.[78]\b))/
-const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>
-  command === 'RCPT TO' && UNKNOWN_RECIPIENT.test(response)
 
 function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
   const transport = memoizeAsync(async () =>
@@ -117,16 +102,15 @@ function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
     try {
       await smtp.sendMail({ ...message, signal: AbortSignal.timeout(timeouts.whole) })
     } catch (error) {
-      const failure = error as SmtpFailure
-      const { code = 'unknown', responseCode } = failure
-      if (isRefusedRecipient(failure)) throw new RejectedRecipientError(responseCode)
+      const { code = 'unknown', command, responseCode, response = '' } = error as SmtpFailure
+      if (command === 'RCPT TO' && UNKNOWN_RECIPIENT.test(response)) throw new RejectedRecipientError(responseCode)
       const reason = [code, responseCode].filter((part) => part !== undefined).join(' ')
       throw new DomainError('UNAVAILABLE', `The mail server did not accept the mail (${reason}).`, { retryAfter: 5 })
     }
   }
 }
 
-/** Returns a timestamp such as `20260121T061500Z`. It makes file names sort by time on every file system. */
+/** Returns a timestamp such as `20260121T061500Z`, with which file names are sorted by time. */
 const stamp = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
 /** Writes mails to files. Logs their links if `log` is given. */
