@@ -33,7 +33,7 @@ function partsOf(message: AccountMessage, { language, currency, translate }: Tra
   const words = messages[language].accountMails
   const link = (template: 'password-reset' | 'email-verification', url: string, duration: string): AccountParts => ({
     action: { label: words[template].button, url, address: words.address },
-    validity: translate(words[template].lasts, { duration }),
+    validity: translate(words[template].validity, { duration }),
   })
   const happened = (at: Date): Fact => [words.facts.time, formatTime(at, language)]
   const withdrawal = ({ amount, fee, to, withdrawalId, at }: WithdrawalFacts): Fact[] => [

@@ -29,7 +29,7 @@ async function newLink(user: SignedIn): Promise<string> {
 
 const submit = async (page: Page, first: string, second: string) => {
   await page.getByLabel('New password', { exact: true }).fill(first)
-  await page.getByLabel('New password, once more').fill(second)
+  await page.getByLabel('Repeat the new password').fill(second)
   await page.getByRole('button').click()
 }
 
@@ -42,7 +42,7 @@ describe('password reset page', () => {
     await page.goto(link)
     await look(page, 'reset')
     await submit(page, NEW_PASSWORD, 'something else')
-    expect(await page.getByRole('alert').textContent()).toContain('The two passwords are not the same')
+    expect(await page.getByRole('alert').textContent()).toContain('The two passwords are different')
     await look(page, 'reset-different')
     await submit(page, NEW_PASSWORD, NEW_PASSWORD)
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Your password was changed')
@@ -51,7 +51,7 @@ describe('password reset page', () => {
     const json = { email: user.email, password: NEW_PASSWORD }
     expect((await mails.app.rest('POST', 'auth/token/login/', { json })).status).toBe(200)
     await page.goto(link)
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This link does not work any more')
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This link is no longer valid')
     await look(page, 'reset-dead')
     expect(await context.cookies()).toEqual([])
     await context.close()

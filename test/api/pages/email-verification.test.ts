@@ -38,7 +38,7 @@ describe('page of a valid verification link', () => {
     expect(await isVerified(user)).toBe(true)
     for (const again of [await app.rest('GET', path), await confirm(path)]) {
       expect(again.status).toBe(410)
-      expect(again.text).toContain('If you have confirmed this address before, there is nothing to do.')
+      expect(again.text).toContain('If you have already confirmed this address, you do not have to do anything.')
     }
   })
 })

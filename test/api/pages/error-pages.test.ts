@@ -37,7 +37,7 @@ describe.each(pages)('HTML page %s', (path) => {
   it('an HTML page shows an HTML error page if the database is unavailable', async () => {
     vi.spyOn(app.context.requestQuota, 'consume').mockRejectedValue(unavailable('The database'))
     const answer = await app.rest('GET', path)
-    expectPage(answer, 503, 'This does not work right now')
+    expectPage(answer, 503, 'The service is temporarily unavailable')
     expect(answer.headers.get('retry-after')).toBe('5')
     expect((await app.rest('HEAD', path)).text).toBe('')
   })

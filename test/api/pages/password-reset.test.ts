@@ -68,8 +68,8 @@ describe('errors in the password reset form', () => {
       'x'.repeat(33),
       'The password is too long. Use at most 32 characters.',
     ],
-    ['no repeated password', password, '', 'Type the new password once more.'],
-    ['two different passwords', password, `${password}!`, 'The two passwords are not the same. Type them again.'],
+    ['no repeated password', password, '', 'Type the new password again.'],
+    ['two different passwords', password, `${password}!`, 'The two passwords are different. Type both again.'],
     [
       'a password with a null character',
       'null\0null',
@@ -123,8 +123,8 @@ describe('invalid password reset links', () => {
   ])('an invalid password reset link shows an error page with the next step: %s', async (_, bad) => {
     for (const page of [await app.rest('GET', bad()), await submit(bad(), password), await submit(bad(), 'short')]) {
       expect(page.status, page.text).toBe(410)
-      expect(titleOf(page)).toBe('This link does not work any more')
-      expect(textOf(page)).toContain('To get a new link, ask again to reset your password where you sign in')
+      expect(titleOf(page)).toBe('This link is no longer valid')
+      expect(textOf(page)).toContain('To get a new link, request a password reset on the sign-in page again')
       expect(page.text).not.toMatch(/<script|<img|<form|nobody/)
     }
   })
@@ -144,7 +144,7 @@ describe('valid password reset forms', () => {
     await poll(() => app.subjects(person.email)).until((subjects) => subjects.includes('Your password was changed'))
     for (const again of [await app.rest('GET', link), await submit(link, 'yet another one')]) {
       expect(again.status).toBe(410)
-      expect(textOf(again)).toContain('If you have just changed your password, there is nothing to do')
+      expect(textOf(again)).toContain('If you have just changed your password, sign in with the new password.')
     }
     expect((await signIn(person, password)).status).toBe(200)
   })

@@ -113,7 +113,7 @@ describe('mails about payments', () => {
   it('a payment of 0 sends a receipt that says "free of charge"', async () => {
     const buyer = await app.newUser()
     const order = await buy(buyer, (await newApp({ price: '0' })).id)
-    expect((await mailTo(buyer, order, 'receipt')).text).toContain('It is free of charge.')
+    expect((await mailTo(buyer, order, 'receipt')).text).toContain('The order is free of charge.')
   })
 })
 
@@ -165,7 +165,7 @@ describe('refunds by administrators', () => {
     }
     const part = await giveBack({ amount: '3.25', reason: 'The picture <b>is</b> blurred.' })
     const { subject, text, html } = await mailOf(part)
-    expect(subject).toBe(`You got a refund for ${name}`)
+    expect(subject).toBe(`You received a refund for ${name}`)
     expect(text).toContain('A part of your payment')
     expect(text).toContain('Reason: The picture <b>is</b> blurred.\nReturned in points: 1\nReturned in NUM: 2.25\n')
     expect(text).toContain(`Refund: ${part.transfer_id}`)

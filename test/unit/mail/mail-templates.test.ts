@@ -81,8 +81,8 @@ describe('account mails', () => {
       const { text, html } = compose(message, language)
       for (const part of [text, html]) {
         expect(part).toContain('zoë')
-        expect(part).toMatch(/If it was not you|If the account is not yours|如果不是您本人|如果這不是您的帳號/)
-        expect(part).toMatch(/You get this mail because|您收到這封信/)
+        expect(part).toMatch(/If you did not|If this is not your account|如果不是您本人|如果這不是您的帳號/)
+        expect(part).toMatch(/You receive this mail because|您收到這封信/)
       }
     },
   )
@@ -133,20 +133,20 @@ describe('texts of mails', () => {
     expect(subject).toBe('Choose a new password')
     expect(text).toBe(`Choose a new password
 
-Someone, probably you, requested a new password for your account at https://annal.example. Open this link to choose one.
+Someone, probably you, requested a new password for your account at https://annal.example. Open this link to choose a new password.
 
 ${link}
 
-The link works once, for 30 minutes. If you ask again, only the newest link works.
+The link works once, within 30 minutes. If you request another link, only the newest link works.
 
-If it was not you, do nothing: your password stays as it is.
+If you did not request this, ignore this mail. Your password has not changed.
 
 Account: zoë
 
 -- 
-You get this mail because this address was given for an account at https://annal.example.`)
+You receive this mail because someone entered this address for an account at https://annal.example.`)
     expect(compose(reset, 'zh-TW').text).toContain('有效時間為 30 分鐘')
-    expect(compose({ ...verification, hours: 1 }, 'en').text).toContain('for 1 hour.')
+    expect(compose({ ...verification, hours: 1 }, 'en').text).toContain('within 1 hour.')
     expect(compose(verification, 'zh-TW').text).toContain('有效時間為 24 小時')
   })
 

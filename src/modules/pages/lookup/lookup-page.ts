@@ -111,7 +111,7 @@ function renderResult(given: string, { totalCount, nodes, pageInfo }: Registrati
   return html`<div class="notice ${isKnown ? 'good' : 'open'}" role="status">
 <h2>${isKnown ? words.found : words.unknown}</h2>
 <p>${isKnown ? words.foundText : words.unknownText}</p>
-<p>${words.asked}: <code>${given}</code></p>
+<p>${words.searched}: <code>${given}</code></p>
 ${totalCount > 1 ? html`<p>${fill(words.foundMany, { count: totalCount })}</p>` : ''}
 </div>
 ${isKnown ? html`<ul class="registrations">${nodes.map((asset) => registered(asset, speech))}</ul>` : ''}
