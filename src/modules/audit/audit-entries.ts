@@ -45,19 +45,13 @@ export async function findAuditEntry({ actor, database }: Reader, id: string): P
 }
 
 /** Lists entries, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED. */
-export async function listAuditEntries(
+export const listAuditEntries = async (
   { actor, database }: Reader,
   filter: AuditFilter,
   query: Omit<Prisma.AuditEntryFindManyArgs, 'where' | 'orderBy'>,
-): Promise<AuditEntry[]> {
-  return database.read.auditEntry.findMany({ ...query, orderBy: { id: 'desc' }, where: where(actor, filter) })
-}
+): Promise<AuditEntry[]> =>
+  database.read.auditEntry.findMany({ ...query, orderBy: { id: 'desc' }, where: where(actor, filter) })
 
 /** Counts entries up to the limit for `offset`. Throws the errors of `listAuditEntries`. */
-export async function countAuditEntries(
-  { actor, database }: Reader,
-  filter: AuditFilter,
-  offset?: number | null,
-): Promise<number> {
-  return database.read.auditEntry.count({ where: where(actor, filter), take: countLimit(offset) })
-}
+export const countAuditEntries = async ({ actor, database }: Reader, filter: AuditFilter, offset?: number | null) =>
+  database.read.auditEntry.count({ where: where(actor, filter), take: countLimit(offset) })

@@ -1,77 +1,58 @@
 import { orNull, text, uuid } from '../../db/sql.ts'
 import type { Actor } from '../../shared/policy.ts'
 
-/** Recorded actions: changes of credentials and prices, and actions of administrators. */
-export const auditActions = [
-  'account.created',
-  'account.deleted',
-  'account.exported',
-  'account.locked',
-  'account.unlocked',
-  'session.started',
-  'session.ended',
-  'session.revoked',
-  'admin-session.started',
-  'admin-session.ended',
-  'password.changed',
-  'password.reset',
-  'email.change-requested',
-  'email.changed',
-  'email.verified',
-  'username.changed',
-  'profile.changed',
-  'api-key.issued',
-  'api-key.revoked',
-  'network-app.created',
-  'network-app.updated',
-  'network-app.deactivated',
-  'network-app.secret-rotated',
-  'network-app.webhook-tested',
-  'points.granted',
-  'deposit.credited',
-  'deposit.collected',
-  'deposit.written-off',
-  'payment.borne',
-  'order.refunded',
-  'withdrawal.requested',
-  'withdrawal.cancelled',
-  'webhook-delivery.replayed',
-  'keys.rotated',
-  'sign-in.locked',
-] as const
+/** Recorded actions by resource: changes of credentials and prices, and actions of administrators. */
+const actions = {
+  account: ['created', 'deleted', 'exported', 'locked', 'unlocked'],
+  session: ['started', 'ended', 'revoked'],
+  'admin-session': ['started', 'ended'],
+  password: ['changed', 'reset'],
+  email: ['change-requested', 'changed', 'verified'],
+  username: ['changed'],
+  profile: ['changed'],
+  'api-key': ['issued', 'revoked'],
+  'network-app': ['created', 'updated', 'deactivated', 'secret-rotated', 'webhook-tested'],
+  points: ['granted'],
+  deposit: ['credited', 'collected', 'written-off'],
+  payment: ['borne'],
+  order: ['refunded'],
+  withdrawal: ['requested', 'cancelled'],
+  'webhook-delivery': ['replayed'],
+  keys: ['rotated'],
+  'sign-in': ['locked'],
+} as const
 
-export type AuditAction = (typeof auditActions)[number]
+type ActionOf<Resource> = Resource extends keyof typeof actions
+  ? `${Resource}.${(typeof actions)[Resource][number]}`
+  : never
+export type AuditAction = ActionOf<keyof typeof actions>
 
-/** Source of new audit entries, and SQL expressions of their columns. */
-export interface AuditParts {
-  /** Name of the CTE, if the statement has two. */
+export const auditActions = Object.entries(actions).flatMap(([resource, names]) =>
+  names.map((name) => `${resource}.${name}`),
+)
+
+/** SQL of the columns of audit entries. */
+interface AuditParts {
+  /** Name of the CTE. */
   name?: string
   /** CTE or join with one row per audit entry. */
   from: string
   /** UUID of the account that acted, or `null` for the system. */
   user: string
   action: AuditAction
-  /** Prefixed ID of the changed resource. Omitted for the account itself. */
+  /** Public ID of the changed resource. Omitted for the account itself. */
   subject?: string
-  /** Network address of the caller, null for the system. */
+  /** Network address of the caller. */
   address?: string
-  /** Reason that an administrator gave. */
   reason?: string
 }
 
 /** CTE that adds audit entries in the same statement as the change: neither exists without the other. */
-export const auditSql = ({
-  name = 'inserted_audit_entries',
-  from,
-  user,
-  action,
-  subject = 'null',
-  address = 'null',
-  reason = 'null',
-}: AuditParts): string => `
-  ${name} as (
+export const auditSql = ({ from, user, action, subject, address, reason, ...options }: AuditParts): string => `
+  ${options.name ?? 'inserted_audit_entries'} as (
     insert into audit_entries (user_id, action, subject, address, reason)
-    select (${user})::uuid, '${action}', (${subject})::text, (${address})::text, (${reason})::text from ${from}
+    select (${user})::uuid, '${action}', (${subject ?? 'null'})::text, (${address ?? 'null'})::text, (${reason ?? 'null'})::text
+    from ${from}
   )`
 
 /** Parameters of a statement with `auditSql`. They are null for actions of the system. */

@@ -1,8 +1,7 @@
-import { builder, optionalText, shortText, time } from '../../graphql/builder.ts'
+import { builder, optionalText, publicId, shortText, time } from '../../graphql/builder.ts'
 import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { boundedCountDescription, connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
-import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { countAuditEntries, listAuditEntries } from './audit-entries.ts'
@@ -13,7 +12,7 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
   interfaces: [Node],
   select: { id: true, action: true, subject: true, address: true, reason: true, createdAt: true },
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
+    id: t.field(publicId('audit', 'id', 'Identifier, as in `audit_01h2x…`.')),
     action: t.exposeString('action', shortText(64, `The recorded action: ${auditActions.join(', ')}.`)),
     subject: t.exposeID('subject', {
       nullable: true,
@@ -32,13 +31,6 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
     }),
   }),
 })
-
-const AuditEntryConnection = connectionOf(
-  AuditEntryType,
-  'AuditEntry',
-  ['an entry', 'the audit log'],
-  boundedCountDescription,
-)
 
 builder.queryField('auditEntries', (t) =>
   t.prismaConnection(
@@ -59,6 +51,6 @@ builder.queryField('auditEntries', (t) =>
       },
       ...listResolvers(listAuditEntries, countAuditEntries),
     },
-    AuditEntryConnection,
+    connectionOf(AuditEntryType, 'AuditEntry', ['an entry', 'the audit log'], boundedCountDescription),
   ),
 )

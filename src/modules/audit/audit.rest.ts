@@ -4,16 +4,14 @@ import { objectOf, sameFields, snakeCased, time } from '../../http/rest/fields.t
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 
-const auditEntryRecord = objectOf('AuditEntry', 'A recorded action of an account or of an administrator.', {
-  ...sameFields('AuditEntry', { id: z.string(), action: z.string(), subject: z.string().nullable() }),
-  ...sameFields('AuditEntry', { address: z.string().nullable(), reason: z.string().nullable(), created_at: time }),
-})
-
 const list = defineList({
   ...get('auth/users/me/audit-entries', 'listAuditEntries', 'Account'),
   summary: 'List the audit log of your account, newest first',
   action: 'audit:read',
-  record: auditEntryRecord,
+  record: objectOf('AuditEntry', 'A recorded action of an account or of an administrator.', {
+    ...sameFields('AuditEntry', { id: z.string(), action: z.string(), subject: z.string().nullable() }),
+    ...sameFields('AuditEntry', { address: z.string().nullable(), reason: z.string().nullable(), created_at: time }),
+  }),
   plural: 'AuditEntries',
   searched: 'the action, the subject, the network address or the reason',
   order: 'newest',
@@ -29,5 +27,4 @@ const list = defineList({
   present: snakeCased,
 })
 
-/** The audit log of the caller's account. */
 export const auditRoutes = [list]
