@@ -40,7 +40,7 @@ export const isEmailUsable = (
 
 /** Maximum length of a username in characters, also in the normal form NFKC. */
 const MAX_USERNAME = 21
-/** Maximum length of an entered username in UTF-16 units: four code points per character, and two units per code point. */
+/** Maximum length of an entered username in UTF-16 units. A character can take four code points of two units. */
 const MAX_TYPED_USERNAME = MAX_USERNAME * 4 * 2
 
 /** Matches invisible, private and unassigned code points, and all spaces except U+0020. */
@@ -84,7 +84,6 @@ export const addressProblem = (name: string, email: string) =>
     : undefined
 
 const INVALID_EMAIL = 'Enter a valid email address.'
-
 export const email = trimmedText(254)
   .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, INVALID_EMAIL)

@@ -48,7 +48,7 @@ const updatePassword = statement(
    select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** Shape of a statement that changes the address or the username. `is_taken` is true if another account has the address. */
+/** Shape of a statement that changes address or username. `is_taken`: another account has the address. */
 const identityChange = {
   parameters: { user: uuid, verifiedHash: text, newValue: text, address: text, ...onceTypes },
   columns: { id: uuid, is_taken: boolean },
@@ -85,7 +85,7 @@ const updateEmail = statement(
    select id, false as is_taken from locked_user${withMails}`,
 )
 
-/** Stores a pending address, or cancels it if the input is the current address. The first account to verify an address gets it. */
+/** Stores a pending address. If the input is the current address, cancels the pending address. */
 const requestEmailChange = statement(
   'account_email_change_request',
   identityChange,
@@ -129,9 +129,10 @@ const updateUsername = statement(
 
 type Needs = IdempotentContext & OwnPasswordContext
 
-const passwordInput = z.strictObject({ currentPassword: presentPassword, newPassword: password })
-const emailInput = z.strictObject({ currentPassword: presentPassword, newEmail: email })
-const usernameInput = z.strictObject({ currentPassword: presentPassword, newUsername: username })
+const withPassword = z.strictObject({ currentPassword: presentPassword })
+const passwordInput = withPassword.extend({ newPassword: password })
+const emailInput = withPassword.extend({ newEmail: email })
+const usernameInput = withPassword.extend({ newUsername: username })
 
 /** Changes the caller's password, and ends all other sessions. Returns the UUID of the user. */
 export async function changePassword(context: Needs, rawInput: z.input<typeof passwordInput>): Promise<string> {
@@ -167,7 +168,7 @@ async function changeIdentity(
   return changed.id
 }
 
-/** Changes the e-mail address. A service that verifies addresses keeps the old address until then. Returns the user's UUID. */
+/** Changes the e-mail address, or requests the change if the service verifies addresses. Returns the user's UUID. */
 export async function changeEmail(context: Needs & Use<'config'>, rawInput: z.input<typeof emailInput>) {
   const { actor, config, rateLimiter } = context
   assertUserMay(actor, 'account:update')

@@ -80,7 +80,7 @@ const findOwnPassword = statement(
   'select password_hash from users where id = $user and deleted_at is null',
 )
 
-/** Locks an account until the end of the transaction, so that the next statement sees all sessions of earlier sign-ins. */
+/** Locks an account, so that the next statement of the transaction sees all sessions of earlier sign-ins. */
 export const lockCredentials = statement(
   'password_lock',
   { parameters: { user: uuid }, columns: { id: uuid } },

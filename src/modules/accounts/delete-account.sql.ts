@@ -103,7 +103,7 @@ const tokensSql = `(
      select trim_scale(coalesce(sum(amount), 0)) from deposits
      where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED') as tokens`
 
-/** `some` is true if the user has an unsigned commit, or an order or asset that is not locked. Also returns the ERC-20 tokens. */
+/** `some` is true if the user has an unsigned commit, or an order or asset that is not locked. */
 export const findNewItems = statement(
   'deletion_find_new_items',
   {

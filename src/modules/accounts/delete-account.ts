@@ -253,7 +253,7 @@ const batchJobs = [
     ],
     `update audit_entries set address = null where id = any ($items) and address is not null returning id::text as item`,
   ),
-  // Responses of webhooks may contain personal data. Without an index, only accounts deleted in the last 7 days are read.
+  // Responses of webhooks may contain personal data. Reads only recent deletions, because there is no index.
   cleanUp(
     'erase-responses-of-deleted',
     'd.id',

@@ -16,7 +16,7 @@ const foundColumns = {
   ...{ assetCount: int, createdAt: timestamp, lockedAt: orNull(timestamp), lockReason: orNull(text) },
 }
 
-/** SQL of the IDs of accounts by ID, e-mail address, or prefix of the username. `max` limits the matches of the prefix. */
+/** SQL of the IDs of accounts. `max` limits the accounts whose username begins with the text. U+10FFFF sorts last. */
 const foundSql = (max: string) => `
   select id from users where id = $user and deleted_at is null
   union select id from users where lower(email) = lower($text) and deleted_at is null

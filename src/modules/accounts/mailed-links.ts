@@ -50,7 +50,7 @@ const tokenParameters = { user: uuid, purpose: textOf<Purpose>('token_purpose'),
 const addressSql = (users: string) =>
   `case when $purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
 
-/** Stores the token of a request unless a newer token exists. A retry writes the same token and restarts its lifetime. */
+/** Stores the token of a request unless a newer token exists. A retry restarts the lifetime of the token. */
 const upsertToken = statement(
   'one_time_token_issue',
   { parameters: { ...tokenParameters, request: uuid, seconds: int }, columns: { email: text } },

@@ -20,13 +20,8 @@ import { type SignInInput, signInInput } from './account-input.ts'
 import { actorOf, type SessionUser, sessionUserSql } from './authenticate.ts'
 import { checkOwnPassword, checkPassword, type OwnPasswordContext } from './check-password.ts'
 
-const columns = {
-  id: uuid,
-  name: text,
-  createdAt: timestamp,
-  lastUsedAt: orNull(timestamp),
-  expiresAt: orNull(timestamp),
-}
+const times = { createdAt: timestamp, lastUsedAt: orNull(timestamp), expiresAt: orNull(timestamp) }
+const columns = { id: uuid, name: text, ...times }
 export type Session = RowOf<typeof columns> & { isCurrent: boolean }
 
 const isLiveSql = '(expires_at is null or expires_at > now())'
@@ -41,18 +36,14 @@ const readSession = statement(
   `select ${columnsSql} from access_tokens where id = $session and user_id = $user and ${isLiveSql}`,
 )
 
+const searchParameters = { user: uuid, patterns: arrayOf(text) }
+const pageParameters = { ...searchParameters, after: orNull(uuid), before: orNull(uuid), limit: int, offset: int }
+
 /** Creates a statement that reads sessions older than `after` and newer than `before`. IDs are in the order of time. */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
-    {
-      parameters: {
-        ...{ user: uuid, patterns: arrayOf(text), after: orNull(uuid), before: orNull(uuid) },
-        ...{ limit: int, offset: int },
-      },
-      columns,
-      isList: true,
-    },
+    { parameters: pageParameters, columns, isList: true },
     `select ${columnsSql} from access_tokens
      where user_id = $user and ${isLiveSql} and name ilike all ($patterns)
        and id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -64,17 +55,15 @@ const readSessionsBackwards = readPage('session_page_up', 'asc')
 
 const countLive = statement(
   'session_count',
-  { parameters: { user: uuid, patterns: arrayOf(text) }, columns: { count: int }, isList: true },
+  { parameters: searchParameters, columns: { count: int }, isList: true },
   `select count(*)::int as count from access_tokens where user_id = $user and ${isLiveSql} and name ilike all ($patterns)`,
 )
 
-const deletion = { user: uuid, session: uuid, subject: text, address: text, ...onceTypes }
-
-/** Creates a statement that ends a session. `subject` is the public ID of the session. No row: the session does not exist. */
+/** Creates a statement that ends a session. `subject`: its public ID. No row: the session does not exist. */
 const deleteSession = (name: string, action: 'session.ended' | 'session.revoked') =>
   statement(
     name,
-    { parameters: deletion, columns: { id: uuid } },
+    { parameters: { user: uuid, session: uuid, subject: text, address: text, ...onceTypes }, columns: { id: uuid } },
     `with ${lockedUserSql},
      deleted_token as (
        delete from access_tokens t using locked_user where t.id = $session and t.user_id = locked_user.id and ${isLiveSql}
@@ -110,14 +99,11 @@ const endSessions = statement(
   'session_end_all',
   { columns: { sessions: int, tokens: int } },
   `with locked_tokens as materialized (select id from access_tokens limit 1000 for update),
-   deleted_tokens as (
-     delete from access_tokens t using locked_tokens where t.id = locked_tokens.id returning t.user_id
-   ),
+   deleted_tokens as (delete from access_tokens t using locked_tokens where t.id = locked_tokens.id returning t.user_id),
    deleted_admin_sessions as (delete from admin_sessions returning user_id),
    deleted_one_time_tokens as (
-     delete from one_time_tokens o using (
-       select user_id, purpose from one_time_tokens limit 1000
-     ) link where o.user_id = link.user_id and o.purpose = link.purpose returning 1
+     delete from one_time_tokens where (user_id, purpose) in (select user_id, purpose from one_time_tokens limit 1000)
+     returning 1
    ),
    deleted_sessions as (select user_id from deleted_tokens union all select user_id from deleted_admin_sessions),
    owners as (select distinct user_id from deleted_sessions),
@@ -198,6 +184,8 @@ export async function endAllSessions({ database }: Use<'database'>): Promise<num
   }
 }
 
+const sessionIdSql = `type_id('session', inserted_token.id)`
+
 /** Inserts a session if the password is unchanged and the account is active. `hash` is the SHA-256 of the token. */
 export const insertToken = statement(
   'account_token_insert',
@@ -216,14 +204,8 @@ export const insertToken = statement(
      select id, $hash, $name, case when $days > 0 then now() + make_interval(days => $days) end from locked_user
      returning id, user_id
    ),
-   ${auditSql({
-     from: 'inserted_token',
-     user: 'user_id',
-     action: 'session.started',
-     subject: `type_id('session', inserted_token.id)`,
-     address: '$address',
-   })},
-   ${onceSql(`type_id('session', inserted_token.id) || ':' || $seed`, 'inserted_token')}
+   ${auditSql({ from: 'inserted_token', user: 'user_id', action: 'session.started', subject: sessionIdSql, address: '$address' })},
+   ${onceSql(`${sessionIdSql} || ':' || $seed`, 'inserted_token')}
    select id from inserted_token`,
 )
 
@@ -233,9 +215,6 @@ const findLiveToken = statement(
   `select t.id from access_tokens t join users u on u.id = t.user_id
    where t.hash = $hash and ${isLiveSql} and u.deleted_at is null and u.locked_at is null`,
 )
-
-/** Length of a token, in bytes. Existing callers store tokens in columns for 40 hex digits. */
-const TOKEN_BYTES = 20
 
 /** The error of a sign-in with a wrong address or password. Does not reveal which of the two was wrong. */
 export const incorrectLogin = () =>
@@ -258,9 +237,9 @@ export async function checkLogin(context: LoginContext, { email, password }: { e
 
 type SignInContext = LoginContext & IdempotentContext & Use<'config' | 'rateLimiter' | 'vault'>
 
-/** Derives the token from a random seed, so that a retry with the same idempotency key gets the same token. */
+/** Derives the token from a random seed, so that a retry gets the same token. Callers store up to 40 hex digits. */
 const tokenOf = ({ vault, idempotency }: SignInContext, seed: string) =>
-  newSecret(vault.derive('access-token'), seed, idempotency.key, TOKEN_BYTES).toString('hex')
+  newSecret(vault.derive('access-token'), seed, idempotency.key, 20).toString('hex')
 
 /** Starts a session. Returns its access token. Throws IDEMPOTENCY_KEY_REUSED for a retry after the session has ended. */
 export async function signIn(context: SignInContext, rawInput: SignInInput): Promise<string> {
@@ -312,7 +291,7 @@ const isOpenSql = `s.created_at > now() - interval '8 hours' and s.last_used_at 
 // A session stores the digest of the password hash, so that it ends when the password changes.
 const digestSql = (passwordHash: string) => `sha256(convert_to(${passwordHash}, 'UTF8'))`
 
-/** Inserts a session, and deletes ended sessions. No row: the password changed, or the user is not an active administrator. */
+/** Inserts a session, and deletes ended sessions. No row: the password or the role of the user changed. */
 const insertAdminSession = statement(
   'admin_session_insert',
   { parameters: { user: uuid, verifiedHash: text, hash: bytes, address: orNull(text) }, columns: { id: uuid } },
