@@ -49,7 +49,7 @@ it.each([
 ])('an invalid verification link shows an error page with the next step: %s', async (bad) => {
   for (const page of [await app.rest('GET', bad), await confirm(bad)]) {
     expect(page.status, page.text).toBe(410)
-    expect(page.text).toContain('ask for a new mail where you sign in')
+    expect(page.text).toContain('request a new mail on the sign-in page')
     expect(page.text).not.toMatch(/<script|<img|<form/)
   }
 })

@@ -60,7 +60,7 @@ describe('unknown paths', () => {
   it.each(cutOff)('an unknown path returns an HTML error page to browsers: %s', async (path) => {
     const answer = await app.rest('GET', path, { headers: browser })
     expectPage(answer, 404, 'There is no page at this address')
-    expect(answer.text).toContain('open the whole link')
+    expect(answer.text).toContain('open the complete link')
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect((await app.rest('GET', path, { headers: { ...browser, ...chinese } })).text).toContain('這個網址沒有頁面')
     expect((await app.rest('HEAD', path, { headers: browser })).text).toBe('')
