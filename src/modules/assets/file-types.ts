@@ -59,10 +59,8 @@ const ALIASES: Record<string, string> = {
 
 const rowBy =
   (by: 'signature' | 'brands') =>
-  (name: string, type: string, display: Display, pattern: RegExp, more: Partial<FileType> = {}): FileType => ({
-    ...{ name, type, display, [by]: pattern },
-    ...more,
-  })
+  (name: string, type: string, display: Display, pattern: RegExp, more: Partial<FileType> = {}): FileType =>
+    Object.assign({ name, type, display, [by]: pattern }, more)
 const [bySignature, byBrand] = [rowBy('signature'), rowBy('brands')]
 
 const isMedia = /^(?:audio|video)\//

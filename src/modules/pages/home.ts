@@ -11,14 +11,8 @@ import type { DirectRoute } from '../../http/rest/define-route.ts'
 import { notFound } from '../../shared/errors.ts'
 import { contentPolicy, layout, noticePage, type PageAnswer } from './page.ts'
 
-interface HomeParts {
-  /** Base URL of the service for this reader, without a trailing slash. */
-  baseUrl: string
-  hasDocumentation: boolean
-  hasPlayground: boolean
-  /** True if the GraphQL schema is public. */
-  hasSchema: boolean
-}
+/** `baseUrl`: without a trailing slash. `hasSchema`: true if the GraphQL schema is public. */
+type HomeParts = { baseUrl: string } & Record<'hasDocumentation' | 'hasPlayground' | 'hasSchema', boolean>
 
 const contentOf = ({ baseUrl, hasDocumentation, hasPlayground, hasSchema }: HomeParts): string =>
   layout({

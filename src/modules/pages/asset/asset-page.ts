@@ -15,10 +15,9 @@ import * as view from './read.ts'
 const { clip, facts, timeElement, titleOf, valueText } = view
 
 type Finding = Checked['complete']
-type Result = Finding['result']
 
-const signs: Record<Result, string> = { right: '✓', wrong: '✗', unknown: '?' }
-const tones: Record<Result, string> = { right: 'good', wrong: 'bad', unknown: '' }
+const signs = { right: '✓', wrong: '✗', unknown: '?' }
+const tones = { right: 'good', wrong: 'bad', unknown: '' }
 const verdictTones = { holds: 'good', broken: 'bad', unsettled: '', unknown: '' } as const
 
 /** The finding is in English. */
