@@ -13,8 +13,7 @@ import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { FastifyReply } from 'fastify'
-import fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { DomainError, type ErrorCode } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { systemReason } from '../shared/operator-errors.ts'
@@ -203,6 +202,8 @@ export function createHttpServer(options: HttpServerOptions) {
   })
 
   async function createRouter(addRoutes: AddRoutes): Promise<FastifyInstance> {
+    // Commands import functions of this file without loading Fastify.
+    const { fastify } = await import('fastify')
     const router = fastify({
       serverFactory: () => server,
       clientErrorHandler: () => undefined,
