@@ -24,7 +24,7 @@ export const keyValueKeys = {
   /** Address of a treasury with transactions on the chain that the database does not contain. */
   treasuryInDoubt: 'treasury-in-doubt',
   /** Time since which feeds are complete. */
-  feedsKeptFrom: 'feeds-kept-from',
+  feedsCompleteSince: 'feeds-kept-from',
   /** Identity of the key vault. */
   vault: 'vault',
   /** Time when a lost vault key was abandoned. Suffix: key ID. */

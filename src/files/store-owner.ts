@@ -77,7 +77,6 @@ export async function claimStore(store: OwnedStore, owner: string, findFiles: Fi
 
 const ifMissing = undefinedIf(isMissingPath)
 
-/** Returns the folder `dir` as a store with an owner. */
 export function ownedBlocks(dir: string): OwnedStore {
   const file = join(dir, OWNER_NAME)
   return {
@@ -99,7 +98,7 @@ export function ownedBlocks(dir: string): OwnedStore {
   }
 }
 
-/** Returns a bucket as a store with an owner. `within`: timeout of reading the owner, in milliseconds. */
+/** `within`: timeout of reading the owner, in milliseconds. */
 export const ownedBucket = (bucket: S3Bucket, within?: number): OwnedStore => ({
   title: 'The bucket',
   mark: `its object ${OWNER_NAME}`,

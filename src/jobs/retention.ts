@@ -13,7 +13,7 @@ export interface RetentionDays {
 /** Retention of one-time tokens, in days. A delayed mail must not replace the secret of a newer request. */
 const ONE_TIME_TOKEN_DAYS = 7
 
-const KEPT_FROM_KEY = `'${keyValueKeys.feedsKeptFrom}'`
+const KEPT_FROM_KEY = `'${keyValueKeys.feedsCompleteSince}'`
 
 /** SQL expression of the time since which feeds are complete. Invariants about events and deliveries apply only to newer ones. */
 export const keptFromSql = `coalesce((select value::timestamptz from key_values where key = ${KEPT_FROM_KEY}), '-infinity')`

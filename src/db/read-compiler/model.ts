@@ -1,12 +1,10 @@
 /**
- * The data model in terms of SQL. Names come from the client's runtime data model. Keys and relation columns come from
- * the data model generated for Pothos. A test checks `schema.prisma` for two assumptions: relations refer to primary
- * keys, and enum values have the same names in the database.
+ * The data model in terms of SQL, from the client's runtime data model and the data model generated for Pothos. A test
+ * checks two assumptions: relations refer to primary keys, and enum values have the same names in the database.
  */
 import { $Enums } from '../prisma/client.ts'
 import { getDatamodel } from '../prisma/pothos-types.ts'
 
-/** A field that refers to another model. */
 export interface Relation {
   readonly list: boolean
   readonly required: boolean
@@ -15,21 +13,18 @@ export interface Relation {
   readonly columns: readonly (readonly [string, string])[]
 }
 
-/** A field with a scalar or enum value. */
 export interface Field {
   readonly name: string
   /** Prisma's type name, or `Enum` for enums. */
   readonly type: string
   readonly required: boolean
-  /** Quoted column name. */
+  /** Quoted, like the names of tables. */
   readonly column: string
-  /** Values of an enum. */
   readonly values: ReadonlySet<string> | undefined
 }
 
 export interface Model {
   readonly name: string
-  /** Quoted table name. */
   readonly table: string
   readonly id: readonly Field[]
   readonly scalars: ReadonlyMap<string, Field>
@@ -45,14 +40,12 @@ interface Runtime {
   }
 }
 
-type Description = ReturnType<typeof getDatamodel>['datamodel']['models'][string]
-
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Returns all models by name. Throws if the client and the data model generated for Pothos differ. */
 export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
   const enums: Record<string, Record<string, string>> = $Enums
-  const descriptions: Record<string, Description> = getDatamodel().datamodel.models
+  const descriptions: ReturnType<typeof getDatamodel>['datamodel']['models'] = getDatamodel().datamodel.models
   const models = new Map<string, Model>()
 
   for (const [name, { dbName, fields }] of Object.entries((prisma as Runtime)._runtimeDataModel.models)) {

@@ -92,7 +92,7 @@ function batchStatement({ name, text, isList }: StatementText, types: readonly s
 const isDataException = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
-/** Creates a function that runs a compiled statement. Reads of many rows wait for the semaphore `lists`. */
+/** Creates a function that runs a compiled statement. */
 function createQuery({ pool, lists, isPooled }: ReadsOptions) {
   const nameOf = createStatementNames(pool)
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()

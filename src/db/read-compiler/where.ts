@@ -45,7 +45,6 @@ export const parameter = (compiling: CompileContext, path: Path, encode: Paramet
   return `$${compiling.parameters.length}`
 }
 
-/** Returns the relation of a field. Throws `unsupported` if the model has none. */
 export const relationOf = (model: Model, name: string): Relation => model.relations.get(name) ?? refuse()
 
 export const link = (relation: Relation, here: string, there: string): string =>
@@ -71,9 +70,6 @@ export const from = (scope: Scope): string =>
 export const present = (scope: Scope): string => `${scope.alias}.${scope.model.id[0]?.column} is not null`
 
 const comparisons = new Map(Object.entries({ lt: '<', lte: '<=', gt: '>', gte: '>=' }))
-
-/** Types for which Prisma has no order comparison. */
-const unordered = new Set(['Boolean', 'Enum'])
 
 /** Joins conditions with AND. Returns `true` if there is none. */
 export const all = (conditions: readonly string[]): string => {
@@ -127,7 +123,8 @@ const compare = (scope: Scope, field: Field, operator: string, path: Path): stri
   const column = columnOf(scope, field)
   if (operator === 'in') return `${column} = any(${parameter(scope.compiling, path, listEncoderOf(field))})`
   const sign = comparisons.get(operator)
-  if (sign === undefined || unordered.has(field.type)) throw unsupported
+  // Prisma has no order comparison for these types.
+  if (sign === undefined || field.type === 'Boolean' || field.type === 'Enum') throw unsupported
   return `${column} ${sign} ${parameter(scope.compiling, path, encoderOf(field))}`
 }
 

@@ -6,7 +6,6 @@
 import type { Origin } from '../../telemetry/telemetry-types.ts'
 import type { Statement, Together } from '../sql.ts'
 
-/** Maximum number of callers in one statement. */
 const MAX_CALLERS = 32
 
 /** Milliseconds after which the next statement starts beside a slow one. */
@@ -26,9 +25,9 @@ export type CoalescedWrite = ReturnType<typeof coalesceWrites>
 
 interface Waiting extends Call {
   /** Passes the caller's row from the batch. Pass undefined if the caller must run alone. */
-  answer(row: Row | undefined): void
-  fail(error: unknown): void
-  /** Resolves once the caller has been served. */
+  resolve(row: Row | undefined): void
+  reject(error: unknown): void
+  /** Resolves when the caller has its result, after it possibly ran alone. */
   served: Promise<void>
 }
 
@@ -41,23 +40,23 @@ const isCallerError = (error: unknown) =>
 
 /** Separates callers with distinct keys, which can share a statement, from the others. */
 function splitByKeys(waiting: readonly Waiting[], apart: readonly string[]) {
-  const taken = new Set<string>()
+  const usedKeys = new Set<string>()
   const together: Waiting[] = []
   const others: Waiting[] = []
   for (const each of waiting) {
     const keys = apart.map((name) => `${name} ${each.given[name]}`)
-    const isFree = together.length < MAX_CALLERS && !keys.some((key) => taken.has(key))
-    if (isFree) for (const key of keys) taken.add(key)
+    const isFree = together.length < MAX_CALLERS && !keys.some((key) => usedKeys.has(key))
+    if (isFree) for (const key of keys) usedKeys.add(key)
     ;(isFree ? together : others).push(each)
   }
   return { together, others }
 }
 
 /** Returns one list for each parameter of the batch. */
-const listsOf = ({ parameters }: Statement<never, unknown>, calls: readonly Call[]) =>
-  Object.fromEntries(
-    parameters.map(({ name }) => [name, calls.map(({ given, origin }) => (name === 'origins' ? origin : given[name]))]),
-  )
+const listsOf = ({ parameters }: Statement<never, unknown>, calls: readonly Call[]) => {
+  const listOf = (name: string) => calls.map(({ given, origin }) => (name === 'origins' ? origin : given[name]))
+  return Object.fromEntries(parameters.map(({ name }) => [name, listOf(name)]))
+}
 
 async function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -77,12 +76,12 @@ export function coalesceWrites(
   /** Executes the write for some callers. Never throws, because each caller gets its own result or error. */
   async function serve(callers: readonly Waiting[]) {
     // A batch has no benefit for one caller.
-    if (callers.length === 1) return callers[0]!.answer(undefined)
+    if (callers.length === 1) return callers[0]!.resolve(undefined)
     try {
       const rows = new Map((await query(statement, listsOf(statement, callers))).map((row) => [row.place, row]))
-      for (const [index, { answer }] of callers.entries()) answer(rows.get(index + 1))
+      for (const [index, { resolve }] of callers.entries()) resolve(rows.get(index + 1))
     } catch (error) {
-      for (const { answer, fail } of callers) isCallerError(error) ? answer(undefined) : fail(error)
+      for (const { resolve, reject } of callers) isCallerError(error) ? resolve(undefined) : reject(error)
     }
   }
 
@@ -97,20 +96,16 @@ export function coalesceWrites(
     isUnderWay = false
   }
 
-  function wait(call: Call, served: Promise<void>): Promise<Row | undefined> {
-    const { promise, resolve: answer, reject: fail } = Promise.withResolvers<Row | undefined>()
-    waiting.push({ ...call, answer, fail, served })
+  return async (call: Call, alone: () => Promise<Row[]>): Promise<Row[]> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Row | undefined>()
+    const { promise: served, resolve: end } = Promise.withResolvers<void>()
+    waiting.push({ ...call, resolve, reject, served })
     if (!isUnderWay) {
       isUnderWay = true
       setImmediate(() => void serveAll())
     }
-    return promise
-  }
-
-  return async (call: Call, alone: () => Promise<Row[]>): Promise<Row[]> => {
-    const { promise: served, resolve: end } = Promise.withResolvers<void>()
     try {
-      const row = await wait(call, served)
+      const row = await promise
       return row ? [row] : await alone()
     } finally {
       end()

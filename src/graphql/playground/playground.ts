@@ -19,7 +19,7 @@ const policyFor = (script: string) =>
   ].join('; ')
 
 /** Style that keeps tabs still. GraphiQL moves the initial tabs during a click, so that the click misses. */
-const tabsStandStill = '.graphiql-tab { transform: none !important; }'
+const withoutTabMotion = '.graphiql-tab { transform: none !important; }'
 
 /** Style for narrow screens. It stacks document, response and tools, because side by side they are unreadable. */
 const narrow = `@media (max-width: 48rem) {
@@ -51,7 +51,7 @@ async function render() {
   ].join(';\n')
   const page = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Annal</title><link rel="icon" href="${favicon}"><style>${css}${tabsStandStill}${narrow}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Annal</title><link rel="icon" href="${favicon}"><style>${css}${withoutTabMotion}${narrow}</style></head>
 <body class="no-focus-outline"><noscript>The playground needs JavaScript.</noscript><div id="root"></div><script>${script}</script></body>
 </html>`
   return { file: await prepareFile(Buffer.from(page)), policy: policyFor(script) }

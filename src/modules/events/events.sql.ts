@@ -72,14 +72,14 @@ export const findStanding = statement(
     parameters: { feeds: arrayOf(uuid), sessions: arrayOf(orNull(uuid)), apiKeys: arrayOf(orNull(uuid)) },
     columns: { position: int, sequence: int, stands: boolean },
   },
-  `select asked.position::int, w.event_sequence as sequence,
-     (asked.session_id is null or exists (
+  `select requested.position::int, w.event_sequence as sequence,
+     (requested.session_id is null or exists (
        select from access_tokens t join users u on u.id = t.user_id
-       where t.id = asked.session_id and u.locked_at is null and (t.expires_at is null or t.expires_at > now())))
-     and (asked.key_id is null or exists (
-       select from api_keys k where k.id = asked.key_id and k.revoked_at is null)) as stands
-   from unnest($feeds, $sessions, $apiKeys) with ordinality as asked (owner_id, session_id, key_id, position)
-     join wallets w on w.user_id = asked.owner_id`,
+       where t.id = requested.session_id and u.locked_at is null and (t.expires_at is null or t.expires_at > now())))
+     and (requested.key_id is null or exists (
+       select from api_keys k where k.id = requested.key_id and k.revoked_at is null)) as stands
+   from unnest($feeds, $sessions, $apiKeys) with ordinality as requested (owner_id, session_id, key_id, position)
+     join wallets w on w.user_id = requested.owner_id`,
 )
 
 /** Maximum number of events that one query reads from a feed. */
@@ -113,9 +113,9 @@ export const readFeeds = statement(
   `select e.id, e.owner_id as "ownerId", e.sequence, e.type, e.order_id as "orderId", e.commit_id as "commitId",
      e.delivery_id as "deliveryId", e.transfer_id as "transferId", e.created_at as "createdAt", a.id as "assetId",
      a.owner_id as "assetOwnerId", a.public_access as "publicAccess", a.deleted_at is not null as "assetIsDeleted"
-   from unnest($feeds, $positions) as asked (owner_id, after)
+   from unnest($feeds, $positions) as requested (owner_id, after)
      cross join lateral (
-       select * from events where owner_id = asked.owner_id and sequence > asked.after order by sequence limit ${FEED_PAGE}
+       select * from events where owner_id = requested.owner_id and sequence > requested.after order by sequence limit ${FEED_PAGE}
      ) e
      left join commits c on c.id = e.commit_id left join assets a on a.id = c.asset_id
    order by e.owner_id, e.sequence`,
@@ -124,11 +124,11 @@ export const readFeeds = statement(
 export const findEnded = statement(
   'event_ended',
   { parameters: { ids: arrayOf(uuid) }, columns: { id: uuid } },
-  `select id from unnest($ids) as asked (id)
+  `select id from unnest($ids) as requested (id)
    where not exists (
        select from access_tokens t join users u on u.id = t.user_id
-       where t.id = asked.id and u.locked_at is null and (t.expires_at is null or t.expires_at > now()))
-     and not exists (select from api_keys k where k.id = asked.id and k.revoked_at is null)`,
+       where t.id = requested.id and u.locked_at is null and (t.expires_at is null or t.expires_at > now()))
+     and not exists (select from api_keys k where k.id = requested.id and k.revoked_at is null)`,
 )
 
 export const findAssetFacts = statement(
