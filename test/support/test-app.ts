@@ -131,7 +131,7 @@ export async function createTestApp({
     const uploads = await readdir(join(dir, 'uploads')).catch(() => [])
     await rm(dir, { recursive: true, force: true })
     expect(uploads, 'Uploads are left after the tests').toEqual([])
-    expect(broken, 'An invariant does not hold after the tests').toEqual([])
+    expect(broken, `Invariants do not hold after the tests: ${JSON.stringify(broken, null, 2)}`).toEqual([])
     expect(fallbacks, 'Reads were left to Prisma: extend src/db/read-compiler').toEqual({})
   })
 
