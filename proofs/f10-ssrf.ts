@@ -5,8 +5,12 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildConnector, Client } from 'undici'
-import { createWebhookSender, INTERNAL } from '../src/modules/webhooks/webhook-sender.ts'
-import { isInternalAddress, webhookUrlProblem } from '../src/modules/webhooks/webhook-url.ts'
+import {
+  createWebhookSender,
+  INTERNAL,
+  isInternalAddress,
+  webhookUrlProblem,
+} from '../src/modules/webhooks/webhook-sender.ts'
 import { internalHosts } from '../test/support/internal-hosts.ts'
 import { answerWith, startReceiver } from '../test/support/receiver.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'

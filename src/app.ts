@@ -22,7 +22,6 @@ import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
 import { actionDocuments, actionNids } from './modules/commits/commits.ts'
 import { createEventStreams } from './modules/events/event-streams.ts'
-import { createActionArgs } from './modules/store/action-args.ts'
 import { sendOrderMail } from './modules/store/send-order-mail.ts'
 import { abandonDelivery, deliverWebhook } from './modules/webhooks/deliver-webhook.ts'
 import { createWebhookEventLookup } from './modules/webhooks/delivery-payload.ts'
@@ -110,7 +109,6 @@ export function createApp(deps: AppDependencies) {
   const context: AppContext = {
     coins: noCoins,
     ...deps,
-    actionArgs: createActionArgs(deps),
     eventStreams: createEventStreams({ ...deps, meter, counter, limits }),
     webhookSender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
     unsavedOutcomes: new Map(),

@@ -13,7 +13,6 @@ import type { ComposeMail, Mailer } from './mail/mail-types.ts'
 import type { Credentials } from './modules/accounts/authenticate.ts'
 import type { Uploads } from './modules/assets/uploads.ts'
 import type { EventStreams } from './modules/events/event-streams.ts'
-import type { ActionArgs } from './modules/store/action-args.ts'
 import type { FindWebhookEvent } from './modules/webhooks/delivery-payload.ts'
 import type { UnsavedOutcomes, WebhookSender } from './modules/webhooks/webhook-sender.ts'
 import type { ConcurrencyCounter } from './shared/concurrency-counter.ts'
@@ -53,7 +52,6 @@ export interface AppContext {
   readonly publicUrl: string
   readonly linkConfig: LinkConfig
   readonly version: string
-  readonly actionArgs: ActionArgs
   readonly webhookSender: WebhookSender
   readonly unsavedOutcomes: UnsavedOutcomes
   readonly findWebhookEvent: FindWebhookEvent

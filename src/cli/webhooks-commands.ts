@@ -26,10 +26,13 @@ type ListedDelivery = WebhookDelivery & {
 }
 
 async function readDeliveries(context: AppContext, flags: FilterFlags, limit: number) {
-  const { listDeliveries } = await import('../modules/webhooks/deliveries.ts')
+  const { deliveryReader } = await import('../modules/webhooks/deliveries.ts')
   const attempts = { orderBy: { number: 'asc' }, take: -1, select: { statusCode: true, failure: true } } as const
   const include = { attempts, networkApp: { select: { name: true } } }
-  const rows = (await listDeliveries(asSystem(context), filterOf(flags), { take: limit, include })) as ListedDelivery[]
+  const rows = (await deliveryReader.list(asSystem(context), filterOf(flags), {
+    take: limit,
+    include,
+  })) as ListedDelivery[]
   return rows.map(({ id, orderId, networkAppId, networkApp, status, attemptCount, attempts: [last], ...times }) => ({
     id: toId('delivery', id),
     networkAppId: toId('app', networkAppId),
@@ -55,11 +58,11 @@ async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit:
 }
 
 async function findFailed(context: AppContext, flags: FilterFlags): Promise<string[]> {
-  const { listDeliveries } = await import('../modules/webhooks/deliveries.ts')
+  const { deliveryReader } = await import('../modules/webhooks/deliveries.ts')
   const filter: DeliveryFilter = { ...filterOf(flags), status: 'GIVEN_UP' }
   const found: string[] = []
   for (let skip = 0; ; skip += MAX_LIMIT) {
-    const page = await listDeliveries(asSystem(context), filter, { take: MAX_LIMIT, skip })
+    const page = await deliveryReader.list(asSystem(context), filter, { take: MAX_LIMIT, skip })
     found.push(...page.map(({ id }) => toId('delivery', id)))
     if (page.length < MAX_LIMIT) return found
   }

@@ -24,6 +24,7 @@ import { authenticationFailed } from '../shared/errors.ts'
 import { canonicalNid, type IdPrefix, toId } from '../shared/ids.ts'
 import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../shared/input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../shared/money.ts'
+import { showing } from './fast-path/compilable-fields.ts'
 import { answerLimits, characters, documentedArguments, rootFieldsOf } from './limits/document-cost.ts'
 import { documentLimits } from './limits/document-limits.ts'
 import { ScalarRefusal } from './mask-error.ts'
@@ -174,6 +175,18 @@ export const omitNullish = <Input extends object>(input: Input) =>
   Object.fromEntries(
     Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
   ) as OmitNullish<Input>
+
+/** Creates the resolver of a mutation whose payload has the changed row as `shown`, and the other results of `change`. */
+export const showingChange = <Name extends string, Row, Input extends object, Result extends { id: string }>(
+  shown: Name,
+  { getByUuid }: { getByUuid(context: Context, id: string, query: object): Promise<Row> },
+  change: (context: Context, input: Input) => Promise<Result>,
+) =>
+  showing(shown, async (query, { input }: { input: { [Key in keyof Input]: Input[Key] | null } }, context) => {
+    const { id, ...others } = await change(context, omitNullish(input) as Input)
+    const row = await getByUuid(context, id, query())
+    return { ...others, [shown]: row } as Omit<Result, 'id'> & { [Key in Name]: Row }
+  })
 
 type Columns<Model extends keyof PrismaTypes> = keyof PrismaTypes[Model]['Shape'] & string
 

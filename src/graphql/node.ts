@@ -13,7 +13,7 @@ import { orderReader } from '../modules/store/orders.ts'
 import { refundReader } from '../modules/store/refunds.ts'
 import { findGrant } from '../modules/wallet/grant-points.ts'
 import { findTransfer } from '../modules/wallet/statement.ts'
-import { findDelivery } from '../modules/webhooks/deliveries.ts'
+import { deliveryReader } from '../modules/webhooks/deliveries.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
 
@@ -30,7 +30,7 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   app: { type: 'NetworkApp', find: ({ uuid }, context) => networkAppReader.find(context, uuid) },
   audit: { type: 'AuditEntry', find: ({ id }, context) => findAuditEntry(context, id) },
   commit: { type: 'Commit', find: ({ uuid }, context) => findCommit(context, uuid) },
-  delivery: { type: 'WebhookDelivery', find: ({ id }, context) => findDelivery(context, id) },
+  delivery: { type: 'WebhookDelivery', find: ({ uuid }, context) => deliveryReader.find(context, uuid) },
   event: { type: 'Event', find: ({ uuid }, context) => findEvent(context, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, context) => findGrant(context, uuid) },
   key: { type: 'ApiKey', find: ({ uuid }, context) => apiKeyReader.find(context, uuid) },

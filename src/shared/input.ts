@@ -215,8 +215,12 @@ export const requiredText = (max: number) => trimmedText(max).refine(isNotBlank,
 /** Not trimmed. */
 export const nonBlankText = (max: number) => text(max).refine(isNotBlank, BLANK)
 
+/** A public ID with this prefix. The value is the UUID. */
 export const idInput = (prefix: IdPrefix) =>
-  z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
+  z
+    .string()
+    .refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
+    .transform((id) => fromId(id)!.uuid)
 
 /** Accepts any encoding. The value is the canonical CID. */
 export const cidInput = (message: string) =>

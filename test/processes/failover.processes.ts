@@ -69,7 +69,7 @@ const cancelWaits = async (server: PostgresServer) =>
   (
     await server.sql<{ name: string }>(
       `select case when query like '%idempotency_keys,%' then 'idempotency_find' when query like 'with author %'
-         then 'asset_insert' when query like 'select pg_logical_emit_message%' then 'order_await' else left(query, 40) end as name, pg_cancel_backend(pid)
+         then 'asset_insert' when query like 'select pg_logical_emit_message%' then 'order_wait_for_standbys' else left(query, 40) end as name, pg_cancel_backend(pid)
        from pg_stat_activity where wait_event = 'SyncRep'`,
     )
   ).map(({ name }) => name)
@@ -160,7 +160,7 @@ describe('primary whose standby may have been promoted', () => {
     const missing = toId('order', crypto.randomUUID())
     await second.configure({ synchronous_standby_names: 'nobody' })
     await second.settleStandbys()
-    expect(await statusWhileCancelled('order_await', () => store.confirm(alice, missing))).toBe(503)
+    expect(await statusWhileCancelled('order_wait_for_standbys', () => store.confirm(alice, missing))).toBe(503)
     await second.configure({ synchronous_standby_names: null })
     expect((await store.confirm(alice, missing)).status).toBe(404)
   })

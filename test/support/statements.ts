@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterEach, vi } from 'vitest'
 
-const LOOKS = new Set(['event_feeds', 'event_ended', 'event_asset_facts'])
+const LOOKS = new Set(['event_feeds', 'event_invalid_credentials', 'event_asset_facts'])
 
 /** Returns a growing list of statement names, or texts of unnamed statements, until the test ends. */
 export function recordStatements(): string[] {

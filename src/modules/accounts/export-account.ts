@@ -9,6 +9,7 @@ import { assertOperator, assertUserMay } from '../../shared/policy.ts'
 import { camelCase } from '../../shared/text.ts'
 import { metadataColumnsSql } from '../assets/metadata.ts'
 import { auditSql } from '../audit/audit-sql.ts'
+import { showActionArgs } from '../store/orders.ts'
 import { describeReference } from '../wallet/statement.ts'
 import { type AccountWithReason, accountWithReason, findAccount, isDeletedError } from './find-users.ts'
 
@@ -180,7 +181,7 @@ export const exportPages = {
   ),
 }
 
-type Needs = Use<'actionArgs' | 'actor' | 'database' | 'semaphores'>
+type Needs = Use<'actor' | 'database' | 'envelopeCipher' | 'log' | 'semaphores'>
 type ListName = keyof typeof exportPages
 const listNames = Object.keys(exportPages) as ListName[]
 const longTexts = new Set<ListName>(['assets', 'commits', 'orders'])
@@ -191,9 +192,9 @@ export const MAX_DATA_BYTES = 4_000_000
 const MAX_TEXTS = 10_000 + listNames.length + 2
 
 const presenters: { [Name in ListName]?: (item: Item, context: Needs) => Item | Promise<Item> } = {
-  orders: async ({ action_args: sealed, ...order }, { actionArgs }) => {
+  orders: async ({ action_args: sealed, ...order }, context) => {
     const bytes = typeof sealed === 'string' ? Buffer.from(sealed, 'base64') : null
-    return { ...order, actionArgs: await actionArgs.openForDisplay(order.id as string, bytes) }
+    return { ...order, actionArgs: await showActionArgs(context, order.id as string, bytes) }
   },
   transfers: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
 }

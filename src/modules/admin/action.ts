@@ -1,7 +1,6 @@
 /**
- * Actions of administrators. Each action has a form that describes it, and a button that executes it. Actions that
- * revoke access or move money require the password again. Each form has its own idempotency key, so submitting it twice
- * executes the action once.
+ * Actions of administrators. Each action has a form that describes it, and a button that executes it. Each form has its
+ * own idempotency key, so submitting it twice executes the action once.
  */
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
@@ -9,17 +8,16 @@ import { DomainError } from '../../shared/errors.ts'
 import { confirmAdminPassword } from '../accounts/sessions.ts'
 import type { Html } from '../pages/page.ts'
 import {
-  type AdminAnswer,
   type AdminPage,
   type AdminRequest,
+  type AdminResponse,
   type AdminRoute,
   hiddenFields,
   pageAt,
   type Refused,
 } from './admin-page.ts'
-import { heading, type Trail } from './components.ts'
+import { type Breadcrumbs, heading } from './components.ts'
 
-/** A field of a form. */
 export interface Field {
   name: string
   label: string
@@ -29,6 +27,8 @@ export interface Field {
   /** Labels of the options, by value. If set, the field is a selection instead of a text field. */
   options?: Record<string, string>
   isOptional?: boolean
+  /** True for a filter of a list, which may be empty. */
+  isFilter?: boolean
   /** Initial value of the field. */
   value?: string | undefined
   /** True if the form also sends the initial value, so that only a changed value is applied (`changedIn`). */
@@ -46,31 +46,30 @@ export function changedIn(form: URLSearchParams, name: string): string | undefin
 /** Content of an action's form. */
 export interface ActionView {
   title: string
-  trail: Trail
+  breadcrumbs: Breadcrumbs
   /** Description of the action and its consequences. */
   about: Html
   fields?: readonly Field[]
   button: string
 }
 
-/** An action of an administrator. */
 export interface Action {
   path: string
-  /** True if the action requires the password again. */
+  /** True if the action requires the password again, because it revokes access or moves money. */
   isGuarded?: boolean
   /** Name of the field with the ID of an object that may not exist. */
   lookupField?: string
   /** Returns the form. Throws the errors of operations. */
   view(request: AdminRequest): Promise<ActionView>
   /** Executes the action. Returns a redirect, or a page that is shown once. Throws the errors of operations. */
-  execute(request: AdminRequest): Promise<AdminAnswer>
+  execute(request: AdminRequest): Promise<AdminResponse>
 }
 
 /** Name of the field in which the password is entered again. */
-export const PASSWORD = 'current-password'
+const PASSWORD = 'current-password'
 
-function input({ name, kind = 'text', options, isOptional, value = '' }: Field, attributes: Html): Html {
-  const required = isOptional ? '' : html` required`
+function input({ name, kind = 'text', options, isOptional, isFilter, value = '' }: Field, attributes: Html): Html {
+  const required = isOptional || isFilter ? '' : html` required`
   if (options)
     return html`<select id="${name}" name="${name}"${attributes}>${Object.entries(options).map(([key, words]) => html`<option value="${key}"${key === value ? html` selected` : ''}>${words}</option>`)}</select>`
   if (kind === 'area')
@@ -91,15 +90,12 @@ ${control(field, attributes)}
 </div>`
 }
 
-const passwordInput = ({ name }: Field, attributes: Html): Html =>
-  html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password" autocapitalize="none" spellcheck="false"${attributes}>`
+const passwordField = { name: PASSWORD, label: 'Your password', rule: 'Confirms that it is you who submits this form.' }
 
-const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
-  renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
-
-/** Renders a hidden e-mail field for password managers. It must directly precede the password field. */
-const renderUsername = ({ context: { actor } }: AdminRequest): Html =>
-  html`<input type="text" name="username" value="${actor.kind === 'user' ? actor.user.email : ''}" autocomplete="username" readonly hidden>`
+/** Renders the password field, directly preceded by a hidden e-mail field for password managers. */
+const renderPassword = ({ context: { actor } }: AdminRequest, wrong?: readonly string[]): Html =>
+  html`<input type="text" name="username" value="${actor.kind === 'user' ? actor.user.email : ''}" autocomplete="username" readonly hidden>
+${renderField(passwordField, wrong, ({ name }, attributes) => html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password" autocapitalize="none" spellcheck="false"${attributes}>`)}`
 
 /** Renders the error message above a form. The message gets the keyboard focus. */
 export const refusalNotice = (message: string): Html =>
@@ -110,12 +106,12 @@ export function refusalSentence(
   { message, fields }: Pick<Refused, 'message' | 'fields'>,
   names: readonly string[] = [],
 ): string {
-  if (names.some((name) => Object.hasOwn(fields, name))) return 'Please fix the marked fields.'
+  if (names.some((name) => Object.hasOwn(fields, name))) return 'Correct the marked fields.'
   return Object.values(fields).flat().join(' ') || message
 }
 
 function formPage(request: AdminRequest, view: ActionView, isGuarded = false, refused?: Refused): AdminPage {
-  const { title, trail, about, fields = [], button } = view
+  const { title, breadcrumbs, about, fields = [], button } = view
   const shownIn = ({ name, value }: Field) => (refused ? (request.form.get(name) ?? '') : value) ?? ''
   const firsts = fields
     .filter(({ sendsInitial }) => sendsInitial)
@@ -124,17 +120,12 @@ function formPage(request: AdminRequest, view: ActionView, isGuarded = false, re
   return {
     ...(refused && { refused }),
     title: refused ? `Failed: ${title}` : title,
-    content: html`${message ? refusalNotice(message) : ''}${heading(title, { trail })}
+    content: html`${message ? refusalNotice(message) : ''}${heading(title, { breadcrumbs })}
 ${about}
-<form class="form" method="post"${request.formPath === undefined ? '' : html` action="${request.formPath}"`}>
+<form class="form" method="post">
 ${hiddenFields(request, { key: request.form.get('key') ?? randomUUID(), ...Object.fromEntries(firsts) })}
 ${fields.map((field) => renderField({ ...field, value: shownIn(field) }, refused?.fields[field.name]))}
-${
-  isGuarded
-    ? html`${renderUsername(request)}
-${renderPassword('Your password', refused?.fields[PASSWORD], 'Confirms that it is you who submits this form.')}`
-    : ''
-}
+${isGuarded ? renderPassword(request, refused?.fields[PASSWORD]) : ''}
 <button${isGuarded ? html` class="danger"` : ''}>${button}</button>
 </form>`,
   }
@@ -161,22 +152,15 @@ const isPassword = (error: unknown) =>
   error.code === 'VALIDATION_FAILED' &&
   Object.hasOwn(Object(error.details), 'currentPassword')
 
-const confirm = ({ context, form }: AdminRequest): Promise<void> =>
-  confirmAdminPassword(context, form.get(PASSWORD) ?? '')
-
 /** Returns the two routes of an action: one shows the form, the other handles submissions. */
 export const actionRoutes = (action: Action): AdminRoute[] => [
   pageAt(action.path, async (request) => formPage(request, await action.view(request), action.isGuarded)),
   {
     method: 'POST',
     path: action.path,
-    async restoreForm(request, message) {
-      const refused: Refused = { code: 'PERMISSION_DENIED', status: 403, message, fields: {} }
-      return formPage(request, await action.view(request), action.isGuarded, refused)
-    },
-    async answer(request) {
+    async respond(request) {
       try {
-        if (action.isGuarded) await confirm(request)
+        if (action.isGuarded) await confirmAdminPassword(request.context, request.form.get(PASSWORD) ?? '')
         return await action.execute(request)
       } catch (error) {
         const shown = refuseLookup(request.refusedFor(error), action.lookupField)

@@ -6,7 +6,6 @@ import type { Context } from '../../context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { type Html, palette } from '../pages/page.ts'
 
-/** Style sheet of all pages for administrators. */
 export const adminStyle = `${palette}
 :root { --s0: #0b57d0; --s1: #b06000; --s2: #b3261e; --grid: #d0d7de; }
 @media (prefers-color-scheme: dark) { :root { --s0: #8ab4f8; --s1: #fdbf57; --s2: #ff9c94; --grid: #3a4047; } }
@@ -32,7 +31,7 @@ section { margin-top: 2rem; }
 section > h2 { margin-bottom: 0.5rem; }
 p { margin: 0 0 0.75rem; }
 .quiet { color: var(--quiet); }
-.trail { margin: 0 0 0.5rem; font-size: 0.9375rem; }
+.breadcrumbs { margin: 0 0 0.5rem; font-size: 0.9375rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 0.75rem; margin: 0 0 1.25rem; padding: 0; }
 .tiles div { background: var(--box); border-radius: 0.5rem; padding: 0.75rem 1rem; }
 .tiles dt { color: var(--quiet); font-size: 0.875rem; }
@@ -44,7 +43,6 @@ p { margin: 0 0 0.75rem; }
 .plot { display: block; width: 100%; height: auto; }
 .plot .tick { font-size: 11px; fill: var(--quiet); }
 .plot .grid { stroke: var(--grid); }
-.plot .zero { stroke: var(--line); }
 .plot .day { fill: transparent; }
 .plot g:hover .day { fill: var(--box); }
 .s0 { fill: var(--s0); } .s1 { fill: var(--s1); } .s2 { fill: var(--s2); }
@@ -103,7 +101,6 @@ const hash = createHash('sha256').update(adminStyle).digest('base64')
 /** Content security policy. It permits only `adminStyle`, and forbids scripts, forms to other sites, and framing. */
 export const adminContentPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
-/** An error that a page for administrators shows. */
 export interface Refused {
   code: ErrorCode
   status: number
@@ -114,7 +111,6 @@ export interface Refused {
   fields: Record<string, string[]>
 }
 
-/** A request for a page for administrators. */
 export interface AdminRequest {
   params: Record<string, string>
   query: URLSearchParams
@@ -124,8 +120,6 @@ export interface AdminRequest {
   context: Context
   /** CSRF token that every form must send. */
   formToken: string
-  /** Target of the page's form. Default: the URL of the page. */
-  formPath?: string
   /** Executes an operation for the administrator. Throws the errors of the operation. */
   run<Data, Variables extends Record<string, unknown>>(
     document: TypedDocumentNode<Data, Variables>,
@@ -135,8 +129,7 @@ export interface AdminRequest {
   refusedFor(error: unknown): Refused | undefined
 }
 
-/** Response to a request of an administrator: a page or a redirect. */
-export type AdminAnswer = AdminPage | { redirect: string }
+export type AdminResponse = AdminPage | { redirect: string }
 
 /** The page-specific content of a page for administrators. */
 export interface AdminPage {
@@ -148,17 +141,15 @@ export interface AdminPage {
   isBare?: boolean
 }
 
-/** Route of a page or an action. `answer` throws errors of operations. The handler shows them. */
+/** Route of a page or an action. `respond` throws errors of operations. The handler shows them. */
 export interface AdminRoute {
   method: 'GET' | 'POST'
   path: string
-  answer(request: AdminRequest): Promise<AdminAnswer>
-  /** Returns an action's form with the submitted input. `message` says why the action was not executed. */
-  restoreForm?(request: AdminRequest, message: string): Promise<AdminPage>
+  respond(request: AdminRequest): Promise<AdminResponse>
 }
 
 /** Returns the GET route of a page. */
-export const pageAt = (path: string, answer: AdminRoute['answer']): AdminRoute => ({ method: 'GET', path, answer })
+export const pageAt = (path: string, respond: AdminRoute['respond']): AdminRoute => ({ method: 'GET', path, respond })
 
 const areas = [
   ['/admin', 'Overview'],
@@ -168,7 +159,7 @@ const areas = [
   ['/admin/coins', 'Coins'],
   ['/admin/keys', 'API keys'],
   ['/admin/users', 'Users'],
-  ['/admin/audit', 'Audit trail'],
+  ['/admin/audit', 'Audit log'],
 ] as const
 
 const isIn = (area: string, path: string) => (area === '/admin' ? path === area : `${path}/`.startsWith(`${area}/`))
@@ -184,7 +175,7 @@ const navigation = (
   path: string,
   request: AdminRequest,
   name: string,
-) => html`<a class="skip" href="#main">Skip to the content</a>
+) => html`<a class="skip" href="#main">Skip to main content</a>
 <header>
 <p class="brand">Annal</p>
 <nav aria-label="Administration"><ul>${areas.map(([area, label]) => html`<li><a href="${area}"${isIn(area, path) ? html` aria-current="page"` : ''}>${label}</a></li>`)}</ul></nav>
@@ -215,9 +206,7 @@ ${content}
   return text.replaceAll('\0', '\uFFFD')
 }
 
-/**
- * Headers of every page. They forbid caching, and send the referrer only to this service, which checks a form's origin.
- */
+/** Headers of every page. The referrer is sent only to this service, which checks the origin of forms. */
 export const adminHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': 'en',

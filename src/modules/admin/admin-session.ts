@@ -1,15 +1,13 @@
-/**
- * Session cookie of administrators. Under HTTPS, its name prefix prevents other hosts of the domain from setting it.
- */
-
+/** Session cookie, form protection and sign-in page of administrators. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { html } from 'hono/html'
 import { mediaTypeOf } from '../../http/request-body.ts'
 import { DomainError } from '../../shared/errors.ts'
-import { PASSWORD, refusalNotice, refusalSentence, renderField } from './action.ts'
+import { refusalNotice, refusalSentence, renderField } from './action.ts'
 import { type AdminPage, FORM_TOKEN, type Refused } from './admin-page.ts'
 
+/** Under HTTPS, the prefix prevents other hosts of the domain from setting the cookie. */
 const nameFor = (isSecure: boolean) => (isSecure ? '__Host-annal-admin' : 'annal-admin')
 const attributes = (isSecure: boolean) => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
 
@@ -33,17 +31,12 @@ export const formTokenOf = (secret: string | undefined): string =>
     .update('admin-form')
     .digest('base64url')
 
-function isSame(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)]
-  return left.length === right.length && timingSafeEqual(left, right)
-}
-
 /**
  * Returns true if one of our pages sent the form. Checks `Sec-Fetch-Site`, which browsers send only over HTTPS, or
  * else `Origin`. A request without both headers does not come from a browser. `publicUrl`: public URL of the service,
  * because a proxy may change `Host`.
  */
-export function isOwnForm({ headers }: IncomingMessage, publicUrl: string): boolean {
+function isOwnForm({ headers }: IncomingMessage, publicUrl: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'
   const { origin, host } = headers
@@ -59,12 +52,10 @@ export const forged = () =>
   )
 
 /** Returns true if a form contains the CSRF token of the session. */
-export const hasFormToken = (form: URLSearchParams, formToken: string): boolean =>
-  isSame(form.get(FORM_TOKEN) ?? '', formToken)
-
-/** Returns the input of a form without CSRF token and password, URL-encoded, to restore the form later. */
-export const inputOf = (form: URLSearchParams): string =>
-  String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
+export function hasFormToken(form: URLSearchParams, formToken: string): boolean {
+  const [sent, expected] = [Buffer.from(form.get(FORM_TOKEN) ?? ''), Buffer.from(formToken)]
+  return sent.length === expected.length && timingSafeEqual(sent, expected)
+}
 
 /** Throws PERMISSION_DENIED if another site sent the form, and UNSUPPORTED_MEDIA_TYPE if it is not URL-encoded. */
 export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
@@ -73,37 +64,29 @@ export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the form as application/x-www-form-urlencoded.')
 }
 
-/** Displayed state of the sign-in page. */
-export interface SignInState {
+interface SignInState {
   /** True if the previous session has ended. */
   isEnded?: boolean
   /** Error of the last sign-in attempt. */
   refused?: Refused
-  /** Submitted email address. */
+  /** Submitted e-mail address. */
   email?: string
-  /**
-   * Input of a form that was submitted after the session ended, as returned by `inputOf`. The action was not executed.
-   */
-  kept?: string
 }
 
-const KEPT = 'Your session has ended, and your input was not applied. Sign in to restore the form and submit it again.'
-
 /** Returns the sign-in page. `next`: path to redirect to after the sign-in. */
-export const signInPage = (next: string, { isEnded, refused, email = '', kept = '' }: SignInState): AdminPage => ({
-  ...(refused ? { refused } : kept !== '' && { refused: { code: 'NOT_AUTHENTICATED' as const, status: 403 } }),
+export const signInPage = (next: string, { isEnded, refused, email = '' }: SignInState): AdminPage => ({
+  ...(refused && { refused }),
   isBare: true,
-  title: refused ? 'Not signed in' : 'Sign in',
-  content: html`<p class="quiet">Annal, administration</p>
+  title: refused ? 'Sign-in failed' : 'Sign in',
+  content: html`<p class="quiet">Annal administration</p>
 <h1>Sign in</h1>
 ${refused ? refusalNotice(refusalSentence(refused, ['email', 'password'])) : ''}
-${isEnded ? html`<div class="notice" role="status"><p>Your session has ended. ${kept === '' ? 'Sign in again to continue.' : KEPT}</p></div>` : ''}
+${isEnded ? html`<div class="notice" role="status"><p>Your session has ended. Sign in again to continue.</p></div>` : ''}
 <form class="form" method="post" action="/admin/sign-in">
 <input type="hidden" name="next" value="${next}">
-${kept === '' ? '' : html`<input type="hidden" name="kept" value="${kept}">`}
 ${renderField({ name: 'email', label: 'E-mail address', value: email }, refused?.fields.email, ({ name, value }, attributes) => html`<input id="${name}" name="${name}" type="email" value="${value}" required autocomplete="username"${attributes}>`)}
 ${renderField({ name: 'password', label: 'Password' }, refused?.fields.password, ({ name }, attributes) => html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password"${attributes}>`)}
 <button>Sign in</button>
 </form>
-<p class="quiet">A session lasts eight hours and ends after 30 minutes of inactivity.</p>`,
+<p class="quiet">A session ends after eight hours, or after 30 minutes without a request.</p>`,
 })

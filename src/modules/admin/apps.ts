@@ -2,10 +2,9 @@
 import { html } from 'hono/html'
 import type { DeliveryFailurePolicy, NetworkAppFactsFragment } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Html } from '../pages/page.ts'
-import { type Action, actionRoutes, changedIn, type Field } from './action.ts'
-import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
-import { badge, doneAt, facts, heading, id, moment, userLink } from './components.ts'
+import { type Action, type ActionView, actionRoutes, changedIn, type Field } from './action.ts'
+import { type AdminRoute, pageAt } from './admin-page.ts'
+import { badge, doneAt, facts, formatTime, heading, id, userLink } from './components.ts'
 import { listRoute } from './list-page.ts'
 
 export const NetworkAppFacts = graphql(/* GraphQL */ `
@@ -50,12 +49,12 @@ const DeactivateApp = graphql(/* GraphQL */ `
 `)
 
 const PATH = '/admin/apps'
-const trail = { [PATH]: 'Network apps' }
+const breadcrumbs = { [PATH]: 'Network apps' }
 
-/** Descriptions of the policies for paid orders whose webhook finally failed. */
+/** Results of a permanently failed webhook delivery, by policy. */
 const policies: Record<DeliveryFailurePolicy, string> = {
-  KEEP: 'The order stays paid, and the owner of the app settles it with the buyer',
-  REFUND: 'The order is refunded',
+  KEEP: 'The order stays paid. The owner of the app settles it with the buyer.',
+  REFUND: 'The buyer gets a refund.',
 }
 const policyOf = (text?: string | null) =>
   (Object.keys(policies) as DeliveryFailurePolicy[]).find((each) => each === text)
@@ -75,10 +74,10 @@ const list = listRoute({
     { name: 'Price', amount: ({ price }) => price },
     { name: 'Webhook', show: ({ webhookUrl }) => webhookUrl ?? '–' },
     { name: 'Owner', show: ({ owner }) => userLink(owner) },
-    { name: 'Registered (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'Created (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
   ],
   empty: 'There are no network apps.',
-  actions: html`<ul class="actions"><li><a class="button" href="/admin/new-app">Register a network app</a></li></ul>`,
+  actions: html`<ul class="actions"><li><a class="button" href="/admin/new-app">Create a network app</a></li></ul>`,
   async read({ name, isActive }: { name?: string; isActive?: string }, { run }, page) {
     const filter = { name, isActive: isActive === undefined ? undefined : isActive === 'true' }
     return (await run(Apps, { ...page, filter })).networkApps
@@ -90,16 +89,16 @@ const read = pageAt(`${PATH}/:id`, async (request) => {
   const at = `${PATH}/${app.id}`
   return {
     title: app.name,
-    content: html`${heading(html`${app.name} ${stateOf(app)}`, { trail, request })}
+    content: html`${heading(html`${app.name} ${stateOf(app)}`, { breadcrumbs, request })}
 ${facts(
-  ['Identifier', id(app.id)],
+  ['ID', id(app.id)],
   ['Price', app.price],
   ['Webhook', app.webhookUrl ?? 'None'],
-  app.webhookDisabledAt !== null && ['Webhook calls stopped since (UTC)', moment(app.webhookDisabledAt)],
-  ['If webhook delivery finally fails', policies[app.deliveryFailurePolicy]],
+  app.webhookDisabledAt !== null && ['Webhook disabled since (UTC)', formatTime(app.webhookDisabledAt)],
+  ['If the delivery fails permanently', policies[app.deliveryFailurePolicy]],
   ['Owner', userLink(app.owner)],
-  ['Registered (UTC)', moment(app.createdAt)],
-  ['Changed (UTC)', moment(app.updatedAt)],
+  ['Created (UTC)', formatTime(app.createdAt)],
+  ['Updated (UTC)', formatTime(app.updatedAt)],
   [
     'Sales',
     html`<a href="/admin/orders?networkAppId=${app.id}">Orders</a>, <a href="/admin/webhooks?networkAppId=${app.id}">webhook deliveries</a>`,
@@ -118,25 +117,25 @@ const fieldsOf = (app?: NetworkAppFactsFragment): Field[] => [
   { name: 'name', label: 'Name', rule: '1 to 100 characters. Must be unique. Case does not matter.', value: app?.name },
   {
     ...{ name: 'price', label: 'Price', value: app?.price },
-    rule: 'In currency units, such as 0.5. The price 0 is free. Existing orders keep their price.',
+    rule: 'In currency units, such as 0.5. 0 is free. Existing orders keep their price.',
   },
   {
     ...{ name: 'webhookUrl', label: 'Webhook URL', isOptional: true, value: app?.webhookUrl ?? '' },
-    rule: 'Called after each payment. Must be an https URL with a public address.',
+    rule: 'Annal calls this URL after each payment. Must start with https:// and have a public address.',
   },
   {
-    ...{ name: 'deliveryFailurePolicy', label: 'If webhook delivery finally fails', options: policies },
+    ...{ name: 'deliveryFailurePolicy', label: 'If the delivery fails permanently', options: policies },
     value: app?.deliveryFailurePolicy ?? 'KEEP',
   },
 ]
 
-/** Field that resumes the calls of a webhook that responded with 410 Gone. Saving other fields does not resume them. */
+/** Field that enables a webhook that responded with 410 Gone. */
 const receiverField: Field = {
-  ...{ name: 'receiver', label: 'Stopped webhook calls' },
-  options: { stopped: 'Do not call this URL', resume: 'Resume calls to this URL' },
+  ...{ name: 'receiver', label: 'Disabled webhook' },
+  options: { stopped: 'Keep the webhook disabled', resume: 'Enable the webhook again' },
 }
 
-/** Returns only the fields that the administrator changed, so that concurrent changes of other fields are kept. */
+/** Returns only the fields that the administrator changed, so that the form does not undo other changes. */
 function changesOf(form: URLSearchParams) {
   // An empty URL in the form removes the webhook.
   const webhookUrl = form.get('webhookUrl')?.trim() || null
@@ -149,23 +148,23 @@ function changesOf(form: URLSearchParams) {
   }
 }
 
-/** Returns a page that shows a secret once. The secret cannot be read again. */
-const secretPage = (title: string, secret: string, about: Html) => ({
+/** Returns a page that shows a secret once. `href`: path of the network app. */
+const secretPage = (title: string, secret: string, href: string) => ({
   title,
-  content: html`${heading(title, { trail })}
-<div class="notice good" role="status"><p>This secret is shown only once. Store it in the configuration of the webhook receiver.</p></div>
+  content: html`${heading(title, { breadcrumbs })}
+<div class="notice good" role="status"><p>This secret is shown only once. Copy it to the configuration of the webhook receiver.</p></div>
 <p class="secret">${secret}</p>
-${about}`,
+<p><a href="${href}">Show the network app</a></p>`,
 })
 
 const create: Action = {
   path: '/admin/new-app',
   view: async () => ({
-    title: 'Register a network app',
-    trail,
-    about: html`<p>The revenue of this paid action goes to your wallet, minus the platform’s share.</p>`,
+    title: 'Create a network app',
+    breadcrumbs,
+    about: html`<p>A network app is a paid action. You receive the price of each order, minus the platform’s share.</p>`,
     fields: fieldsOf(),
-    button: 'Register',
+    button: 'Create',
   }),
   async execute({ form, run }) {
     const input = {
@@ -177,87 +176,82 @@ const create: Action = {
     const { networkApp, webhookSecret } = (await run(CreateApp, { input })).createNetworkApp
     const at = `${PATH}/${networkApp.id}`
     if (webhookSecret === null) return { redirect: doneAt(at, 'created') }
-    return secretPage('Secret of the webhook', webhookSecret, html`<p><a href="${at}">Show the network app</a></p>`)
+    return secretPage('Webhook secret', webhookSecret, at)
   },
 }
 
-/** Returns a network app and the breadcrumb links of the pages of its actions. */
-async function appOf({ run, params }: AdminRequest) {
-  const app = (await run(App, { id: params.id! })).networkApp!
-  return { app, trail: { ...trail, [`${PATH}/${app.id}`]: app.name } }
-}
+/** Creates an action on a network app. `view` returns title, description and button of its form. */
+const appAction = (
+  word: string,
+  view: (app: NetworkAppFactsFragment) => Omit<ActionView, 'breadcrumbs'>,
+  execute: Action['execute'],
+  isGuarded = false,
+): Action => ({
+  path: `${PATH}/:id/${word}`,
+  isGuarded,
+  async view({ run, params }) {
+    const app = (await run(App, { id: params.id! })).networkApp!
+    return { ...view(app), breadcrumbs: { ...breadcrumbs, [`${PATH}/${app.id}`]: app.name } }
+  },
+  execute,
+})
 
-const edit: Action = {
-  path: `${PATH}/:id/edit`,
-  async view(request) {
-    const { app, trail } = await appOf(request)
+const edit = appAction(
+  'edit',
+  (app) => {
     const fields = fieldsOf(app).map((field) => ({ ...field, sendsInitial: true }))
     return {
       title: `Edit ${app.name}`,
-      trail,
-      about: html`<p>Unchanged fields keep their current values, even if another administrator changed them.</p>`,
+      about: html`<p>Only the fields that you change are saved. Other fields keep changes of other administrators.</p>`,
       fields: app.webhookDisabledAt === null ? fields : [...fields, receiverField],
       button: 'Save',
     }
   },
-  async execute({ params, form, run }) {
+  async ({ params, form, run }) => {
     await run(UpdateApp, { input: { id: params.id!, ...changesOf(form) } })
     return { redirect: doneAt(`${PATH}/${params.id}`, 'updated') }
   },
-}
+)
 
-const rotate: Action = {
-  path: `${PATH}/:id/rotate-secret`,
-  isGuarded: true,
-  async view(request) {
-    const { app, trail } = await appOf(request)
-    return {
-      title: `Rotate the secret of ${app.name}`,
-      trail,
-      about: html`<p>For 24 hours, calls are signed with both the old and the new secret. After that, they are signed only with the new secret.</p>`,
-      button: 'Rotate the secret',
-    }
-  },
-  async execute({ params, run }) {
+const rotate = appAction(
+  'rotate-secret',
+  ({ name }) => ({
+    title: `Rotate the webhook secret of ${name}`,
+    about: html`<p>Creates a new secret. For 24 hours, webhook calls are signed with the old secret and the new secret. Afterwards, they are signed only with the new secret.</p>`,
+    button: 'Rotate the secret',
+  }),
+  async ({ params, run }) => {
     const { webhookSecret } = (await run(RotateSecret, { id: params.id! })).rotateWebhookSecret
-    const link = html`<p><a href="${PATH}/${params.id}">Show the network app</a></p>`
-    return secretPage('New secret of the webhook', webhookSecret ?? '', link)
+    return secretPage('New webhook secret', webhookSecret ?? '', `${PATH}/${params.id}`)
   },
-}
+  true,
+)
 
-const test: Action = {
-  path: `${PATH}/:id/test`,
-  async view(request) {
-    const { app, trail } = await appOf(request)
-    return {
-      title: `Test the webhook of ${app.name}`,
-      trail,
-      about: html`<p>Sends a signed <code>webhook.test</code> event to ${app.webhookUrl ?? 'no URL'} once. The event belongs to no order and is not retried.</p>`,
-      button: 'Send a test event',
-    }
-  },
-  async execute({ params, run }) {
+const test = appAction(
+  'test',
+  ({ name, webhookUrl }) => ({
+    title: `Test the webhook of ${name}`,
+    about: html`<p>Sends a signed <code>webhook.test</code> event to ${webhookUrl} once. The event belongs to no order and is not retried.</p>`,
+    button: 'Send a test event',
+  }),
+  async ({ params, run }) => {
     const { webhookDelivery } = (await run(SendTestEvent, { id: params.id! })).sendTestEvent
     return { redirect: doneAt(`/admin/webhooks/${webhookDelivery.id}`, 'tested') }
   },
-}
+)
 
-const deactivate: Action = {
-  path: `${PATH}/:id/deactivate`,
-  isGuarded: true,
-  async view(request) {
-    const { app, trail } = await appOf(request)
-    return {
-      title: `Deactivate ${app.name}`,
-      trail,
-      about: html`<p>The app is no longer sold and cannot be activated again. Existing orders can still be paid, and their webhook is called.</p>`,
-      button: 'Deactivate',
-    }
-  },
-  async execute({ params, run }) {
+const deactivate = appAction(
+  'deactivate',
+  ({ name }) => ({
+    title: `Deactivate ${name}`,
+    about: html`<p>Nobody can order a deactivated app, and it cannot be activated again. Buyers can still pay existing orders, and Annal calls the webhook for them.</p>`,
+    button: 'Deactivate',
+  }),
+  async ({ params, run }) => {
     await run(DeactivateApp, { id: params.id! })
     return { redirect: doneAt(`${PATH}/${params.id}`, 'deactivated') }
   },
-}
+  true,
+)
 
 export const appRoutes: AdminRoute[] = [list, read, ...[create, edit, test, rotate, deactivate].flatMap(actionRoutes)]

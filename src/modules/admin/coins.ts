@@ -1,4 +1,4 @@
-/** Pages for administrators about coins: balances, pending operations, deposits and withdrawals. */
+/** Pages about coins: balances, pending operations, deposits and withdrawals. */
 import { html } from 'hono/html'
 import type {
   AccountDepositFilter,
@@ -10,7 +10,7 @@ import type {
 import { graphql } from '../pages/generated/index.ts'
 import type { Html } from '../pages/page.ts'
 import { type AdminRoute, pageAt } from './admin-page.ts'
-import { badge, facts, heading, id, moment } from './components.ts'
+import { badge, facts, formatTime, heading, id } from './components.ts'
 import { listRoute, statusFilter } from './list-page.ts'
 
 const HeldCoins = graphql(/* GraphQL */ `
@@ -47,11 +47,11 @@ type Withdrawal = AdminWithdrawalsQuery['accountWithdrawals']['nodes'][number]
 
 /** Renders the open tasks of the operator. */
 function renderTasks({ missing, treasury, dueWithdrawals, oldestDueAt, frozenDeposits, shortfall }: Held): Html {
-  const short = missing !== null && missing !== '0'
-  if (dueWithdrawals === 0 && frozenDeposits === 0) return html`<p>There is nothing to do.</p>`
+  const isShort = missing !== null && missing !== '0'
+  if (dueWithdrawals === 0 && frozenDeposits === 0) return html`<p>There are no open tasks.</p>`
   return html`<ul>
-${dueWithdrawals > 0 ? html`<li><a href="${PATH}/withdrawals?status=WAITING">Withdrawals wait</a>: ${dueWithdrawals}, oldest: ${moment(oldestDueAt)} UTC.${short ? html` The treasury lacks ${missing}: send coins to ${id(treasury)}.` : ' The log contains the reason.'}</li>` : ''}
-${frozenDeposits > 0 ? html`<li><a href="${PATH}/deposits?status=FROZEN">Deposits are frozen</a>: ${frozenDeposits}. Wallets owe ${shortfall} for them. The command <code>annal deposits</code> collects or writes off the debt.</li>` : ''}
+${dueWithdrawals > 0 ? html`<li><a href="${PATH}/withdrawals?status=WAITING">Overdue withdrawals</a>: ${dueWithdrawals}. The oldest was due at ${formatTime(oldestDueAt)} UTC.${isShort ? html` The treasury needs ${missing} more. Send coins to ${id(treasury)}.` : ' The log of the service contains the reason.'}</li>` : ''}
+${frozenDeposits > 0 ? html`<li><a href="${PATH}/deposits?status=FROZEN">Frozen deposits</a>: ${frozenDeposits}. Their users owe ${shortfall}. The command <code>annal deposits</code> collects or writes off this debt.</li>` : ''}
 </ul>`
 }
 
@@ -60,41 +60,41 @@ const overview = pageAt(PATH, async (request) => {
   return {
     title: 'Coins',
     content: html`${heading('Coins', { request })}
-<section><h2>To do</h2>
+<section><h2>Open tasks</h2>
 ${renderTasks(held)}
 </section>
-<section><h2>Location</h2>
+<section><h2>Balances</h2>
 ${facts(
-  ['Treasury', id(held.treasury)],
-  ['Balance of the treasury on the chain', held.treasuryBalance ?? 'The chain does not respond.'],
+  ['Address of the treasury', id(held.treasury)],
+  ['Balance of the treasury on the chain', held.treasuryBalance ?? 'Unknown: the chain node does not respond.'],
   ['Coins of users in the treasury', held.inTreasury],
-  ['In transit', held.inTransit],
-  ['At deposit addresses', held.atAddresses],
+  ['Coins in transit to the treasury', held.inTransit],
+  ['Coins at deposit addresses', held.atAddresses],
   ['Due withdrawals', held.dueWithdrawals && `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`],
-  ['Missing for due withdrawals', held.missing ?? 'The chain does not respond.'],
+  ['Coins missing for due withdrawals', held.missing ?? 'Unknown: the chain node does not respond.'],
 )}
 </section>
 <ul class="actions"><li><a class="button" href="${PATH}/deposits">Deposits</a></li><li><a class="button" href="${PATH}/withdrawals">Withdrawals</a></li></ul>`,
   }
 })
 
-const account = ({ userId }: { userId: string }) => id(userId, `/admin/users/${userId}`)
+const user = ({ userId }: { userId: string }) => id(userId, `/admin/users/${userId}`)
 const about = html`<p><a href="${PATH}">Balances and pending operations</a></p>`
 
 const deposits = listRoute({
   path: `${PATH}/deposits`,
   title: 'Deposits',
   about,
-  filters: [statusFilter('PENDING', 'CREDITED', 'FROZEN'), { name: 'userId', label: 'Identifier of a user' }],
+  filters: [statusFilter('PENDING', 'CREDITED', 'FROZEN'), { name: 'userId', label: 'ID of the user' }],
   columns: [
     { name: 'Deposit', show: ({ depositId }: Deposit) => id(depositId) },
     { name: 'Status', show: ({ status }) => badge(status) },
     { name: 'Kind', show: ({ kind }) => kind.toLowerCase() },
-    { name: 'Account', show: account },
+    { name: 'User', show: user },
     { name: 'Amount', amount: ({ amount }) => amount },
     { name: 'Owed', amount: ({ shortfall }) => shortfall },
-    { name: 'Detected (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    { name: 'Frozen (UTC)', show: ({ frozenAt }) => moment(frozenAt) },
+    { name: 'Detected (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
+    { name: 'Frozen (UTC)', show: ({ frozenAt }) => formatTime(frozenAt) },
     { name: 'Transaction', show: ({ transactionHash }) => id(transactionHash) },
   ],
   empty: 'There are no deposits.',
@@ -108,16 +108,16 @@ const withdrawals = listRoute({
   about,
   filters: [
     statusFilter('WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED'),
-    { name: 'userId', label: 'Identifier of a user' },
+    { name: 'userId', label: 'ID of the user' },
   ],
   columns: [
     { name: 'Withdrawal', show: ({ withdrawalId }: Withdrawal) => id(withdrawalId) },
     { name: 'Status', show: ({ status, failure }) => (failure ? html`${badge(status)} ${failure}` : badge(status)) },
-    { name: 'Account', show: account },
+    { name: 'User', show: user },
     { name: 'Amount', amount: ({ amount }) => amount },
     { name: 'Amount with fee', amount: ({ total }) => total },
-    { name: 'Due (UTC)', show: ({ dueAt }) => moment(dueAt) },
-    { name: 'Settled (UTC)', show: ({ settledAt }) => moment(settledAt) },
+    { name: 'Due (UTC)', show: ({ dueAt }) => formatTime(dueAt) },
+    { name: 'Completed (UTC)', show: ({ settledAt }) => formatTime(settledAt) },
     { name: 'To', show: ({ to }) => id(to) },
     { name: 'Transaction', show: ({ transactionHash }) => (transactionHash ? id(transactionHash) : '–') },
   ],

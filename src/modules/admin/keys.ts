@@ -5,7 +5,7 @@ import type { AdminKeysQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
 import { type Action, actionRoutes } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, heading, id, moment } from './components.ts'
+import { badge, doneAt, formatTime, heading, id } from './components.ts'
 import { listRoute } from './list-page.ts'
 
 const Keys = graphql(/* GraphQL */ `
@@ -27,7 +27,7 @@ const RevokeKey = graphql(/* GraphQL */ `
 `)
 
 const PATH = '/admin/keys'
-const trail = { [PATH]: 'API keys' }
+const breadcrumbs = { [PATH]: 'API keys' }
 
 type ListedKey = AdminKeysQuery['apiKeys']['nodes'][number]
 
@@ -38,8 +38,8 @@ const list = listRoute({
     { name: 'Service', show: ({ name }: ListedKey) => name },
     { name: 'Prefix', show: ({ prefix }) => id(prefix) },
     { name: 'Status', show: ({ revokedAt }) => badge(revokedAt ? 'revoked' : 'active') },
-    { name: 'Issued (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    { name: 'Revoked (UTC)', show: ({ revokedAt }) => moment(revokedAt) },
+    { name: 'Issued (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
+    { name: 'Revoked (UTC)', show: ({ revokedAt }) => formatTime(revokedAt) },
     {
       name: 'Action',
       show: (key) =>
@@ -58,8 +58,8 @@ const issue: Action = {
   isGuarded: true,
   view: async () => ({
     title: 'Issue an API key',
-    trail,
-    about: html`<p>A service with this key can act for users. Give the key only to that service.</p>`,
+    breadcrumbs,
+    about: html`<p>A service with this key is trusted to create and pay orders of users. Send the key only to that service.</p>`,
     fields: [{ name: 'name', label: 'Name of the service', rule: '1 to 100 characters.' }],
     button: 'Issue the key',
   }),
@@ -67,8 +67,8 @@ const issue: Action = {
     const { issueApiKey } = await run(IssueKey, { input: { name: form.get('name') ?? '' } })
     return {
       title: 'New API key',
-      content: html`${heading(`New API key of ${issueApiKey.apiKey.name}`, { trail })}
-<div class="notice good" role="status"><p>This key is shown only once. Give it to the service now.</p></div>
+      content: html`${heading(`New API key of ${issueApiKey.apiKey.name}`, { breadcrumbs })}
+<div class="notice good" role="status"><p>This key is shown only once. Copy it now.</p></div>
 <p class="secret">${issueApiKey.key}</p>
 <p><a href="${PATH}">Show the API keys</a></p>`,
     }
@@ -83,8 +83,8 @@ const revoke: Action = {
     if (!node || !('prefix' in node)) throw notFound('API key')
     return {
       title: 'Revoke an API key',
-      trail,
-      about: html`<p>The key of <bdi>${node.name}</bdi> (${id(`${node.prefix}…`)}) is rejected from now on. This cannot be undone.</p>`,
+      breadcrumbs,
+      about: html`<p>Annal rejects the key of <bdi>${node.name}</bdi> (${id(`${node.prefix}…`)}) from now on. You cannot undo this.</p>`,
       button: 'Revoke the key',
     }
   },

@@ -2,27 +2,14 @@
 import { html } from 'hono/html'
 import { countLimit } from '../../shared/lists.ts'
 import type { Html } from '../pages/page.ts'
-import { refusalNotice, refuseLookup, renderField } from './action.ts'
+import { type Field, refusalNotice, refuseLookup, renderField } from './action.ts'
 import { type AdminRequest, type AdminRoute, pageAt, type Refused } from './admin-page.ts'
 import { type AmountColumn, type Column, heading, table, words } from './components.ts'
 
 /** A filter of a list. It has the same name as the argument of the GraphQL operation. */
-export interface Filter {
-  name: string
-  label: string
-  /** Labels of the options, by value. Without options, the filter is a text field. */
-  options?: Record<string, string>
-}
+type Filter = Pick<Field, 'name' | 'label' | 'options'>
 
-/** The rows of one page of a list. */
-export interface ListPart<Row> {
-  /** Number of rows on all pages. Undefined for a list that has only one page. */
-  totalCount?: number
-  nodes: readonly Row[]
-}
-
-/** Definition of a list. */
-export interface ListPage<Row, Filters> {
+interface ListPage<Row, Filters> {
   path: string
   title: string
   filters?: readonly Filter[]
@@ -35,8 +22,15 @@ export interface ListPage<Row, Filters> {
   about?: Html
   /** Content below the table. */
   actions?: Html
-  /** Reads one page of the list. `filters` contains only non-empty filters. Throws the errors of operations. */
-  read(filters: Filters, request: AdminRequest, page: { limit: number; offset: number }): Promise<ListPart<Row>>
+  /**
+   * Reads one page of the list. `filters` contains only non-empty filters. `totalCount`: number of rows on all pages,
+   * omitted for a list with only one page.
+   */
+  read(
+    filters: Filters,
+    request: AdminRequest,
+    page: { limit: number; offset: number },
+  ): Promise<{ totalCount?: number; nodes: readonly Row[] }>
 }
 
 export const statusFilter = (...statuses: string[]): Filter => ({
@@ -65,39 +59,29 @@ function readFilters(filters: readonly Filter[], { query }: AdminRequest): Recor
 export const inAll = (total: number, offset = 0): string =>
   total < countLimit(offset) ? String(total) : `${total} or more`
 
-/** Renders links to the previous and next page. The links keep all filters. */
+/** Renders links to the previous and next page. The links contain all filters. */
 function pager(path: string, { query }: AdminRequest, offset: number, total: number): Html {
   const at = (start: number) => {
-    const kept = new URLSearchParams(query)
-    kept.delete('done')
-    kept.set('offset', String(start))
-    return `${path}?${kept}`
+    const others = new URLSearchParams(query)
+    others.delete('done')
+    others.set('offset', String(start))
+    return `${path}?${others}`
   }
   const last = Math.min(offset + PAGE_ROWS, total)
   const all = inAll(total, offset)
   if (total <= PAGE_ROWS && offset === 0)
-    return html`${total > 1 ? html`<p class="quiet count">${all} in all</p>` : ''}`
+    return html`${total > 1 ? html`<p class="quiet count">${all} in total</p>` : ''}`
   return html`<nav class="pages" aria-label="Pages">
 ${offset > 0 ? html`<a href="${at(Math.max(0, Math.min(offset, total) - PAGE_ROWS))}" rel="prev">Previous</a>` : ''}
-<span class="quiet">${offset < total ? `${offset + 1} to ${last} of ${all}` : `${all} in all`}</span>
+<span class="quiet">${offset < total ? `${offset + 1} to ${last} of ${all}` : `${all} in total`}</span>
 ${last < total ? html`<a href="${at(offset + PAGE_ROWS)}" rel="next">Next</a>` : ''}
 </nav>`
-}
-
-function control({ name, options }: Filter, value: string, attributes: Html): Html {
-  return options
-    ? html`<select id="${name}" name="${name}"${attributes}>${Object.entries(options).map(([key, label]) => html`<option value="${key}"${key === value ? html` selected` : ''}>${label}</option>`)}</select>`
-    : html`<input id="${name}" name="${name}" value="${value}" autocomplete="off" spellcheck="false"${attributes}>`
 }
 
 /** Renders the filter form. The form uses GET, so the URL contains the filters. */
 const filterForm = (all: readonly Filter[], { query }: AdminRequest, refused?: Refused): Html =>
   html`<form class="filters" method="get" role="search">
-${all.map((filter) =>
-  renderField(filter, refused?.fields[filter.name], (_, attributes) =>
-    control(filter, query.get(filter.name) ?? '', attributes),
-  ),
-)}
+${all.map((filter) => renderField({ ...filter, value: query.get(filter.name) ?? '', isFilter: true }, refused?.fields[filter.name]))}
 <button class="plain">Show</button>
 </form>`
 
@@ -107,7 +91,7 @@ export const listRoute = <Row, Filters extends object>(list: ListPage<Row, Filte
     const { path, title, filters = [], lookupField, columns, empty, about = '', actions = '' } = list
     const values = readFilters(filters, request)
     const offset = offsetOf(request)
-    const top = (refused?: Refused) => html`${refused ? refusalNotice('Please fix the marked fields.') : ''}
+    const top = (refused?: Refused) => html`${refused ? refusalNotice('Correct the marked fields.') : ''}
 ${heading(title, { request })}
 ${filters.length ? filterForm(filters, request, refused) : ''}`
     try {

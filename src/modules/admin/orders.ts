@@ -11,9 +11,9 @@ import {
   type Column,
   doneAt,
   facts,
+  formatTime,
   heading,
   id,
-  moment,
   table,
   userLink,
 } from './components.ts'
@@ -62,7 +62,7 @@ export const saleColumns: readonly (Column<SaleFactsFragment> | AmountColumn<Sal
   { name: 'Price', amount: ({ price }) => price },
   { name: 'Paid', amount: ({ totalPaid }) => totalPaid },
   { name: 'Refunded', amount: ({ totalRefunded }) => totalRefunded },
-  { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
+  { name: 'Created (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
 ]
 
 const list = listRoute({
@@ -70,8 +70,8 @@ const list = listRoute({
   title: 'Orders',
   filters: [
     statusFilter('CREATED', 'PENDING', 'SUCCESS', 'FAILURE', 'EXPIRED', 'CANCELLED', 'REFUNDED'),
-    { name: 'networkAppId', label: 'Identifier of the network app' },
-    { name: 'buyerId', label: 'Identifier of the buyer' },
+    { name: 'networkAppId', label: 'ID of the network app' },
+    { name: 'buyerId', label: 'ID of the buyer' },
   ],
   columns: saleColumns,
   empty: 'There are no orders.',
@@ -83,7 +83,7 @@ const read = pageAt(`${PATH}/:id`, async (request) => {
   const canRefund = sale.paidAt !== null && sale.status !== 'REFUNDED' && sale.totalPaid !== '0'
   return {
     title: `Order of ${sale.networkAppName}`,
-    content: html`${heading(html`Order of ${sale.networkAppName} ${badge(sale.status)}`, { trail: { [PATH]: 'Orders' }, request })}
+    content: html`${heading(html`Order of ${sale.networkAppName} ${badge(sale.status)}`, { breadcrumbs: { [PATH]: 'Orders' }, request })}
 ${facts(
   ['Order', id(sale.orderId)],
   ['Buyer', userLink(sale.buyer)],
@@ -91,9 +91,9 @@ ${facts(
   ['Price', sale.price],
   ['Paid', `${sale.totalPaid} (${sale.numPaid} in currency units, ${sale.pointsPaid} in points)`],
   ['Refunded', sale.totalRefunded],
-  ['Created (UTC)', moment(sale.createdAt)],
-  ['Paid at (UTC)', moment(sale.paidAt)],
-  ['Settled (UTC)', moment(sale.settledAt)],
+  ['Created (UTC)', formatTime(sale.createdAt)],
+  ['Paid at (UTC)', formatTime(sale.paidAt)],
+  ['Completed (UTC)', formatTime(sale.settledAt)],
   ['Webhook', html`<a href="/admin/webhooks?orderId=${sale.orderId}">Deliveries</a>`],
 )}
 <ul class="actions">${canRefund ? html`<li><a class="button" href="${PATH}/${sale.orderId}/refund">Refund</a></li>` : ''}</ul>
@@ -107,12 +107,12 @@ ${table(
     { name: 'In points', amount: ({ points }) => points },
     {
       name: 'Reason',
-      show: ({ reason }) => reason || 'The webhook delivery failed, or the buyer’s account is deleted.',
+      show: ({ reason }) => reason || 'Automatic refund, or the reason was erased with the buyer’s account.',
     },
-    { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'Created (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
   ],
   sale.refunds,
-  'No refunds.',
+  'There are no refunds.',
 )}</section>`,
   }
 })
@@ -125,9 +125,9 @@ const refund: Action = {
     const { available, problems } = (await run(QuoteRefund, { orderId })).quote
     return {
       title: 'Refund an order',
-      trail: { [PATH]: 'Orders', [`${PATH}/${orderId}`]: 'Order' },
+      breadcrumbs: { [PATH]: 'Orders', [`${PATH}/${orderId}`]: 'Order' },
       about: html`<p>Order ${id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${available} can be refunded.`}</p>
-<p>Currency units are refunded before points. The buyer gets a mail with the reason, and the webhook of the network app gets the event <code>order.refunded</code>.</p>`,
+<p>Currency units are refunded before points. The buyer gets an e-mail with the reason, and the webhook of the network app gets the event <code>order.refunded</code>.</p>`,
       fields: [
         {
           ...{ name: 'amount', label: 'Amount', isOptional: true },

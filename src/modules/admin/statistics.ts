@@ -1,5 +1,4 @@
 /** Statistics of the service for administrators, computed from existing tables. */
-
 import type { Use } from '../../context.ts'
 import { int, LARGEST_INT, numeric, orNull, type RowOf, statement, text, timestamp } from '../../db/sql.ts'
 import { validationFailed } from '../../shared/errors.ts'
@@ -10,22 +9,13 @@ import { openRelaysSql } from '../commits/commits.sql.ts'
 const dayColumns = {
   /** Date of the statistics in UTC, such as `2026-11-22`. */
   day: text,
-  revenueNum: numeric,
-  revenuePoints: numeric,
-  ordersMade: int,
-  ordersPaid: int,
-  refunds: int,
-  commits: int,
+  ...{ revenueNum: numeric, revenuePoints: numeric, ordersMade: int, ordersPaid: int, refunds: int, commits: int },
   /** Median and 95th percentile of the time from acceptance to finality, in milliseconds, by the day of finality. */
-  lagP50: orNull(int),
-  lagP95: orNull(int),
+  ...{ lagP50: orNull(int), lagP95: orNull(int) },
   /** Webhook deliveries created on this day, by their current status. Test events are excluded. */
-  delivered: int,
-  pending: int,
-  givenUp: int,
+  ...{ delivered: int, pending: int, givenUp: int },
   signUps: int,
 }
-/** Statistics of one day. Amounts are decimal strings. */
 export type DayStatistics = RowOf<typeof dayColumns>
 
 /**
@@ -40,9 +30,7 @@ const dayOf = (time: string) => `((${time}) at time zone 'UTC')::date`
 const isInPeriod = (id: string, time: string) =>
   `${id} >= ${firstIdSql(`(select since from period) - ${ID_SKEW}`)} and ${time} >= (select since from period)`
 
-/**
- * Returns an SQL join that looks up rows one by one. `offset 0` prevents the planner from scanning the joined table.
- */
+/** Returns an SQL join that looks up rows one by one. `offset 0` prevents a scan of the joined table. */
 const lookup = (query: string) => `cross join lateral (${query} offset 0)`
 
 const lagPercentile = (fraction: number) =>
@@ -102,42 +90,24 @@ export const readDays = statement(
 /** Returns the backlog: commits that are not in a block, and webhook deliveries that will be retried. */
 export const readBacklog = statement(
   'statistics_backlog',
-  { columns: { commits: int, oldestCommitAt: orNull(timestamp), deliveries: int } },
-  `select count(*)::int as commits, min(c.created_at) as "oldestCommitAt",
-     (select count(*)::int from webhook_deliveries where status = 'PENDING') as deliveries
+  { columns: { waitingCommits: int, oldestWaitingCommitAt: orNull(timestamp), waitingDeliveries: int } },
+  `select count(*)::int as "waitingCommits", min(c.created_at) as "oldestWaitingCommitAt",
+     (select count(*)::int from webhook_deliveries where status = 'PENDING') as "waitingDeliveries"
    from (${openRelaysSql}) r join commits c on c.id = r.commit_id where r.status <> 'INCLUDED'`,
 )
 
-/** Maximum number of days in one query of statistics. */
+/** Maximum number of days in one query. */
 export const MAX_DAYS = 31
 
-/** Statistics per day, oldest first, and the current backlog. */
-export interface Statistics {
-  days: DayStatistics[]
-  /** Number of commits that are not in a block. */
-  waitingCommits: number
-  /** Acceptance time of the oldest commit that is not in a block, or null. */
-  oldestWaitingCommitAt: Date | null
-  /** Number of webhook deliveries that will be retried. */
-  waitingDeliveries: number
-}
+export type Statistics = Awaited<ReturnType<typeof readStatistics>>
 
-/** Returns the statistics of the last `days` days in UTC. Throws PERMISSION_DENIED, VALIDATION_FAILED. */
-export async function readStatistics(
-  { actor, config, database }: Use<'actor' | 'config' | 'database'>,
-  days: number,
-): Promise<Statistics> {
+/** Returns the statistics of the last `days` days, and the backlog. Throws PERMISSION_DENIED, VALIDATION_FAILED. */
+export async function readStatistics({ actor, config, database }: Use<'actor' | 'config' | 'database'>, days: number) {
   assertMay(actor, 'store:administer')
   if (days < 1 || days > MAX_DAYS) throw validationFailed({ days: [`Must be between 1 and ${MAX_DAYS}.`] })
   const [perDay, [backlog]] = await Promise.all([
     database.query(readDays, { days, window: config.store.orderWindowSeconds }),
     database.query(readBacklog),
   ])
-  const { commits = 0, oldestCommitAt = null, deliveries = 0 } = backlog ?? {}
-  return {
-    days: perDay,
-    waitingCommits: commits,
-    oldestWaitingCommitAt: oldestCommitAt,
-    waitingDeliveries: deliveries,
-  }
+  return { days: perDay, ...backlog! }
 }

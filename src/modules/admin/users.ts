@@ -1,8 +1,8 @@
-/** Pages about user accounts, and actions to lock them, unlock them and grant points. */
+/** Pages about user accounts and the audit log, and actions to lock accounts, unlock accounts and grant points. */
 import { html } from 'hono/html'
 import { notFound } from '../../shared/errors.ts'
 import type {
-  AdminUserHistoryQuery,
+  AdminAuditQuery,
   AdminLockUserMutationVariables as LockVariables,
   UserFactsFragment,
 } from '../pages/generated/graphql.ts'
@@ -10,7 +10,7 @@ import { graphql } from '../pages/generated/index.ts'
 import type { Html } from '../pages/page.ts'
 import { type Action, actionRoutes } from './action.ts'
 import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
-import { badge, doneAt, facts, heading, id, moment, table, userLink } from './components.ts'
+import { badge, type Column, doneAt, facts, formatTime, heading, id, table, userLink } from './components.ts'
 import { inAll, listRoute } from './list-page.ts'
 import { saleColumns } from './orders.ts'
 
@@ -56,9 +56,42 @@ const UnlockUser = graphql(/* GraphQL */ `
   mutation AdminUnlockUser($input: UnlockUserInput!) { unlockUser(input: $input) { user { id } } }
 `)
 
+const AuditLog = graphql(/* GraphQL */ `
+  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {
+    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {
+      totalCount
+      nodes { id action subject address reason createdAt user { id username } }
+    }
+  }
+`)
+
+type AuditEntry = AdminAuditQuery['auditEntries']['nodes'][number]
+
+const auditColumns = <Entry extends Pick<AuditEntry, 'action' | 'reason' | 'createdAt'>>(): Column<Entry>[] => [
+  { name: 'Time (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
+  { name: 'Action', show: ({ action }) => action },
+  { name: 'Reason', show: ({ reason }) => reason ?? '–' },
+]
+
+/** Paths of the pages about the subjects of audit entries, by ID prefix. */
+const subjectPaths: Record<string, string> = {
+  app: '/admin/apps',
+  delivery: '/admin/webhooks',
+  grant: '/admin/grants',
+  order: '/admin/orders',
+  user: '/admin/users',
+}
+
+/** Renders the subject of an audit entry, as a link if the subject has a page. */
+function subjectOf(subject: string | null) {
+  if (subject === null) return '–'
+  const path = subjectPaths[subject.slice(0, subject.indexOf('_'))]
+  return id(subject, path && `${path}/${subject}`)
+}
+
 const PATH = '/admin/users'
 const GRANTS = '/admin/grants'
-const trail = { [PATH]: 'Users' }
+const breadcrumbs = { [PATH]: 'Users' }
 /** Number of rows in each table on an account's page. */
 const SHOWN_ROWS = 10
 
@@ -67,13 +100,13 @@ const stateOf = ({ lockedAt }: UserFactsFragment) => badge(lockedAt === null ? '
 const list = listRoute({
   path: PATH,
   title: 'Users',
-  filters: [{ name: 'search', label: 'Identifier, e-mail address, or beginning of a username' }],
+  filters: [{ name: 'search', label: 'ID, e-mail address, or start of the username' }],
   columns: [
     { name: 'Username', show: (user: UserFactsFragment) => userLink(user) },
     { name: 'Status', show: stateOf },
     { name: 'Display name', show: ({ displayName }) => displayName },
-    { name: 'Identifier', show: (user) => id(user.id) },
-    { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'ID', show: (user) => id(user.id) },
+    { name: 'Created (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
   ],
   about: html`<p class="quiet">Shows at most 50 accounts. Exact matches come first.</p>`,
   empty: 'Enter a search to find accounts.',
@@ -83,71 +116,60 @@ const list = listRoute({
   },
 })
 
-const actionsOf = ({ id, lockedAt }: UserFactsFragment, isOwn: boolean) => html`<ul class="actions">
-<li><a class="button" href="/admin/new-grant?user=${id}">Grant points</a></li>
-${lockedAt === null && !isOwn ? html`<li><a class="button plain" href="${PATH}/${id}/lock">Lock</a></li>` : ''}
-${lockedAt === null ? '' : html`<li><a class="button plain" href="${PATH}/${id}/unlock">Unlock</a></li>`}
-</ul>`
-
 const more = (count: number, href: string, what: string) =>
-  count > SHOWN_ROWS ? html`<p><a href="${href}">All ${inAll(count)} ${what}</a></p>` : ''
-
-const history = (userId: string, { sales, auditEntries }: AdminUserHistoryQuery) => html`<section><h2>Orders</h2>
-${table('Orders', saleColumns, sales.nodes, 'There are no orders.')}
-${more(sales.totalCount, `/admin/orders?buyerId=${userId}`, 'orders')}
-</section>
-<section><h2>Audit trail</h2>
-${table(
-  'Audit trail',
-  [
-    { name: 'When (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    { name: 'Action', show: ({ action }) => action },
-    { name: 'Reason', show: ({ reason }) => reason ?? '–' },
-  ],
-  auditEntries.nodes,
-  'There are no entries.',
-)}
-${more(auditEntries.totalCount, `/admin/audit?userId=${userId}`, 'entries')}
-</section>`
+  count > SHOWN_ROWS ? html`<p><a href="${href}">Show all ${inAll(count)} ${what}</a></p>` : ''
 
 /** Returns the user and the breadcrumb links of the user's pages. Throws NOT_FOUND. */
 async function userOf({ run, params }: AdminRequest) {
   const { node } = await run(Account, { id: params.id! })
   if (node?.__typename !== 'User') throw notFound('User')
-  return { user: node, trail: { ...trail, [`${PATH}/${node.id}`]: node.username } }
+  return { user: node, breadcrumbs: { ...breadcrumbs, [`${PATH}/${node.id}`]: node.username } }
 }
 
 const read = pageAt(`${PATH}/:id`, async (request) => {
   const { actor } = request.context
   const { user } = await userOf(request)
-  const found = await request.run(History, { id: user.id, limit: SHOWN_ROWS, filter: { buyerId: user.id } })
+  const variables = { id: user.id, limit: SHOWN_ROWS, filter: { buyerId: user.id } }
+  const { sales, auditEntries } = await request.run(History, variables)
   const isOwn = actor.kind === 'user' && actor.user.username === user.username
+  const lockAction = user.lockedAt !== null ? 'Unlock' : !isOwn && 'Lock'
   return {
     title: user.username,
-    content: html`${heading(html`${user.username} ${user.lockedAt === null ? '' : stateOf(user)}`, { trail, request })}
+    content: html`${heading(html`${user.username} ${user.lockedAt === null ? '' : stateOf(user)}`, { breadcrumbs, request })}
 ${facts(
-  ['Identifier', id(user.id)],
+  ['ID', id(user.id)],
   ['Display name', user.displayName],
   ['Wallet', id(user.address)],
-  ['Created (UTC)', moment(user.createdAt)],
-  user.lockedAt !== null && ['Locked since (UTC)', moment(user.lockedAt)],
+  ['Created (UTC)', formatTime(user.createdAt)],
+  user.lockedAt !== null && ['Locked since (UTC)', formatTime(user.lockedAt)],
 )}
-${actionsOf(user, isOwn)}
-${history(user.id, found)}`,
+<ul class="actions">
+<li><a class="button" href="/admin/new-grant?user=${user.id}">Grant points</a></li>
+${lockAction && html`<li><a class="button plain" href="${PATH}/${user.id}/${lockAction.toLowerCase()}">${lockAction}</a></li>`}
+</ul>
+<section><h2>Orders</h2>
+${table('Orders', saleColumns, sales.nodes, 'There are no orders.')}
+${more(sales.totalCount, `/admin/orders?buyerId=${user.id}`, 'orders')}
+</section>
+<section><h2>Audit log</h2>
+${table('Audit log', auditColumns(), auditEntries.nodes, 'There are no entries.')}
+${more(auditEntries.totalCount, `/admin/audit?userId=${user.id}`, 'entries')}
+</section>`,
   }
 })
 
-/** Creates the action that locks or unlocks an account. `rule` describes the reason. */
-const lockAction = (word: 'lock' | 'unlock', about: Html, rule: string): Action => {
+/** Creates the action that locks or unlocks an account. */
+const lockAction = (word: 'lock' | 'unlock', about: Html): Action => {
   const [title, document] = word === 'lock' ? ['Lock', LockUser] : ['Unlock', UnlockUser]
+  const rule = 'The user can read the reason in the audit log while the account is unlocked.'
   return {
     path: `${PATH}/:id/${word}`,
     isGuarded: true,
     async view(request) {
-      const { user, trail } = await userOf(request)
+      const { user, breadcrumbs } = await userOf(request)
       return {
         title: `${title} the account of ${user.username}`,
-        ...{ trail, about, button: `${title} the account` },
+        ...{ breadcrumbs, about, button: `${title} the account` },
         fields: [{ name: 'reason', label: 'Reason', kind: 'area', rule }],
       }
     },
@@ -160,14 +182,9 @@ const lockAction = (word: 'lock' | 'unlock', about: Html, rule: string): Action 
 
 const lock = lockAction(
   'lock',
-  html`<p>The user can no longer sign in. All sessions, streams and mailed links end now. Accepted and paid operations continue. You can unlock the account later.</p>`,
-  'The user can read the reason in the audit log after the account is unlocked.',
+  html`<p>The user can no longer sign in. All sessions, event streams and links in mails stop working now. Paid orders and accepted commits continue. You can unlock the account later.</p>`,
 )
-const unlock = lockAction(
-  'unlock',
-  html`<p>The user can sign in again. Ended sessions are not restored.</p>`,
-  'The user can read the reason in the audit log.',
-)
+const unlock = lockAction('unlock', html`<p>The user can sign in again. The lock ended all sessions of the user.</p>`)
 
 const grant: Action = {
   path: '/admin/new-grant',
@@ -175,12 +192,12 @@ const grant: Action = {
   lookupField: 'userId',
   view: async ({ query }) => ({
     title: 'Grant points',
-    trail,
-    about: html`<p>Points are spent before currency units. A grant cannot be undone.</p>`,
+    breadcrumbs,
+    about: html`<p>The wallet of the user gets points, which are spent before currency units. You cannot undo a grant.</p>`,
     fields: [
       {
         ...{ name: 'userId', label: 'User', value: query.get('user') ?? '' },
-        rule: 'Identifier, e-mail address or username.',
+        rule: 'ID, e-mail address or username.',
       },
       { name: 'amount', label: 'Points', rule: 'More than 0, such as 12.5.' },
       { name: 'reason', label: 'Reason', kind: 'area', rule: 'The user can read the reason.' },
@@ -198,21 +215,42 @@ const grant: Action = {
   },
 }
 
-/** Page of a grant of points. The audit log links to this page. */
+/** The audit log links to this page. */
 const readGrant = pageAt(`${GRANTS}/:id`, async (request) => {
   const { node } = await request.run(Grant, { id: request.params.id! })
   if (node?.__typename !== 'PointGrant') throw notFound('Grant')
   return {
-    title: 'Granted points',
-    content: html`${heading('Granted points', { trail, request })}
+    title: 'Grant of points',
+    content: html`${heading('Grant of points', { breadcrumbs, request })}
 ${facts(
   ['Grant', id(node.id)],
   ['User', userLink(node.user)],
   ['Points', node.amount],
   ['Reason', node.reason || '–'],
-  ['Granted (UTC)', moment(node.createdAt)],
+  ['Granted (UTC)', formatTime(node.createdAt)],
 )}`,
   }
 })
 
-export const userRoutes: AdminRoute[] = [list, read, readGrant, ...[lock, unlock, grant].flatMap(actionRoutes)]
+const auditLog = listRoute({
+  path: '/admin/audit',
+  title: 'Audit log',
+  filters: [{ name: 'userId', label: 'ID of the user' }],
+  lookupField: 'userId',
+  columns: [
+    ...auditColumns<AuditEntry>(),
+    { name: 'User', show: ({ user }) => (user ? userLink(user) : 'System') },
+    { name: 'Subject', show: ({ subject }) => subjectOf(subject) },
+    { name: 'Network address', show: ({ address }) => address ?? '–' },
+  ],
+  empty: 'There are no entries.',
+  async read({ userId }: { userId?: string }, { run }, page) {
+    const variables = { ...page, ...(userId === undefined ? { everybody: true } : { userId }) }
+    return (await run(AuditLog, variables)).auditEntries
+  },
+})
+
+export const userRoutes: AdminRoute[] = [
+  ...[list, read, readGrant, auditLog],
+  ...[lock, unlock, grant].flatMap(actionRoutes),
+]

@@ -1,11 +1,11 @@
-/** Pages for administrators about webhook deliveries, and an action to send a delivery again. */
+/** Pages about webhook deliveries, and an action to send a delivery again. */
 import { html } from 'hono/html'
 import type { AdminDeliveryQuery, DeliveryFactsFragment, WebhookDeliveryFilter } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
 import type { Html } from '../pages/page.ts'
 import { type Action, actionRoutes } from './action.ts'
 import { type AdminRoute, pageAt } from './admin-page.ts'
-import { appLink, badge, doneAt, facts, heading, id, moment, table } from './components.ts'
+import { appLink, badge, doneAt, facts, formatTime, heading, id, table } from './components.ts'
 import { listRoute, statusFilter } from './list-page.ts'
 
 export const DeliveryFacts = graphql(/* GraphQL */ `
@@ -50,8 +50,8 @@ const list = listRoute({
   title: 'Webhook deliveries',
   filters: [
     statusFilter('PENDING', 'DELIVERED', 'GIVEN_UP'),
-    { name: 'networkAppId', label: 'Identifier of the network app' },
-    { name: 'orderId', label: 'Identifier of the order' },
+    { name: 'networkAppId', label: 'ID of the network app' },
+    { name: 'orderId', label: 'ID of the order' },
   ],
   columns: [
     { name: 'Delivery', show: (delivery: DeliveryFactsFragment) => id(delivery.id, `${PATH}/${delivery.id}`) },
@@ -60,34 +60,32 @@ const list = listRoute({
     { name: 'Network app', show: ({ networkApp }) => appLink(networkApp) },
     { name: 'Order', show: orderLink },
     { name: 'Attempts', isNumber: true, show: ({ attemptCount }) => attemptCount },
-    { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => moment(nextAttemptAt) },
-    { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
+    { name: 'Created (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
   ],
   empty: 'There are no webhook deliveries.',
   read: async (filter: WebhookDeliveryFilter, { run }, page) =>
     (await run(Deliveries, { ...page, filter })).webhookDeliveries,
 })
 
-const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver accepted it.'
-const answerOf = ({ response }: Attempt): Html =>
-  response ? html`<pre>${response}</pre>` : html`<p class="quiet">The response has no body.</p>`
+const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver accepted the call.'
 
 /** Renders the request of a webhook delivery beside the last response. */
 function exchange({ eventId, payload, networkApp, attempts }: DeliveryDetail): Html {
   const last = attempts.at(-1)
   return html`<div class="sides">
 <section><h2>Request</h2>
-<p class="quiet">POST ${networkApp.webhookUrl ?? '(the app no longer has a webhook)'}</p>
+<p class="quiet">POST ${networkApp.webhookUrl ?? '(the webhook of the app was removed)'}</p>
 <pre>content-type: application/json
 webhook-id: ${eventId}
-webhook-timestamp, webhook-signature: different for each attempt
+webhook-timestamp, webhook-signature: new values for each attempt
 
 ${JSON.stringify(payload, null, 2)}</pre></section>
 <section><h2>Last response</h2>
 ${
   last
     ? html`<p class="quiet">${last.statusCode ?? 'No status'} after ${last.duration} ms. ${outcomeOf(last)}</p>
-${answerOf(last)}`
+${last.response ? html`<pre>${last.response}</pre>` : html`<p class="quiet">The response has no body.</p>`}`
     : html`<p class="quiet">The receiver was not called yet.</p>`
 }</section>
 </div>`
@@ -95,19 +93,19 @@ ${answerOf(last)}`
 
 const read = pageAt(`${PATH}/:id`, async (request) => {
   const delivery = (await request.run(Delivery, { id: request.params.id! })).webhookDelivery!
-  // The message asks the user to reload the page, so it is shown only while the delivery is pending.
+  // The message asks to reload the page, so it is shown only while the delivery is pending.
   const notice = delivery.status === 'PENDING' ? { request } : {}
   return {
     title: 'Webhook delivery',
-    content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: { [PATH]: 'Webhooks' }, ...notice })}
+    content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { breadcrumbs: { [PATH]: 'Webhooks' }, ...notice })}
 ${facts(
   ['Delivery', id(delivery.id)],
   ['Event', html`${delivery.eventType} ${id(delivery.eventId)}`],
   ['Order', orderLink(delivery)],
   ['Network app', appLink(delivery.networkApp)],
-  ['Created (UTC)', moment(delivery.createdAt)],
-  ['Next attempt (UTC)', moment(delivery.nextAttemptAt)],
-  ['Settled (UTC)', moment(delivery.settledAt)],
+  ['Created (UTC)', formatTime(delivery.createdAt)],
+  ['Next attempt (UTC)', formatTime(delivery.nextAttemptAt)],
+  ['Completed (UTC)', formatTime(delivery.settledAt)],
 )}
 <ul class="actions"><li><a class="button" href="${PATH}/${delivery.id}/replay">Send again</a></li></ul>
 ${exchange(delivery)}
@@ -116,7 +114,7 @@ ${table(
   'Attempts',
   [
     { name: 'No.', isNumber: true, show: ({ number }) => number },
-    { name: 'Started (UTC)', show: ({ startedAt }) => moment(startedAt) },
+    { name: 'Started (UTC)', show: ({ startedAt }) => formatTime(startedAt) },
     { name: 'Duration', isNumber: true, show: ({ duration }) => `${duration} ms` },
     { name: 'Status', isNumber: true, show: ({ statusCode }) => statusCode ?? '–' },
     { name: 'Result', show: outcomeOf },
@@ -132,8 +130,8 @@ const replay: Action = {
   path: `${PATH}/:id/replay`,
   view: async ({ params }) => ({
     title: 'Send a delivery again',
-    trail: { [PATH]: 'Webhooks', [`${PATH}/${params.id}`]: 'Delivery' },
-    about: html`<p>Sends the same ID and body to the receiver again, now. If the receiver accepts it, a failed order succeeds.</p>`,
+    breadcrumbs: { [PATH]: 'Webhooks', [`${PATH}/${params.id}`]: 'Delivery' },
+    about: html`<p>Calls the webhook again now, with the same ID and body. If the receiver accepts the call, a failed order becomes successful.</p>`,
     button: 'Send again',
   }),
   async execute({ params, run }) {

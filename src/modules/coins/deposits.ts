@@ -5,7 +5,7 @@ import type { Database } from '../../db/database-types.ts'
 import { type Deposit, DepositStatus, type Prisma } from '../../db/prisma/client.ts'
 import type { Statement } from '../../db/sql.ts'
 import { DomainError, notFound } from '../../shared/errors.ts'
-import { fromId, uuidFrom } from '../../shared/ids.ts'
+import { uuidFrom } from '../../shared/ids.ts'
 import { idInput, parse } from '../../shared/input.ts'
 import { createReader, type Search, searched } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
@@ -38,7 +38,7 @@ export function accountRows<Status extends string>(statuses: Record<Status, Stat
     visible: () => ({}),
     where(filter: { userId?: string; status?: Status }) {
       const { userId, ...rest } = parse(schema, filter)
-      return { ...rest, ...(userId !== undefined && { walletId: fromId(userId)!.uuid }) }
+      return { ...rest, ...(userId !== undefined && { walletId: userId }) }
     },
   }
 }

@@ -3,7 +3,6 @@
  * only start a read. Events are read from the table by position, so no event is lost, repeated or out of order.
  */
 import type { Database } from '../../db/database-types.ts'
-import type { Event } from '../../db/prisma/client.ts'
 import type { FeedNotifications } from '../../db/processes.ts'
 import { createBatchLoader } from '../../shared/async.ts'
 import type { ConcurrencyCounter } from '../../shared/concurrency-counter.ts'
@@ -13,19 +12,28 @@ import type { Limits } from '../../shared/limits.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Actor } from '../../shared/policy.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
-import { FEED_PAGE, type FeedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './events.sql.ts'
+import { FEED_PAGE, type FeedRow, findAssetFacts, findInvalidCredentials, openFeeds, readFeeds } from './events.sql.ts'
 
 type AssetFacts = { id: string; ownerId: string; publicAccess: boolean } | undefined
 
-export interface FeedEvent {
-  event: Event
-  assetId: string | null
-  asset: AssetFacts
-  /** Calls `load` once per key for all subscriptions, and returns its result. */
-  once<T>(key: string, load: () => Promise<T>): Promise<T>
+export type FeedEvent = ReturnType<typeof createFeedEvent>
+
+function createFeedEvent({ assetId, assetOwnerId, publicAccess, assetIsDeleted, ...event }: FeedRow) {
+  const loaded = new Map<string, Promise<unknown>>()
+  const hasAsset = assetId !== null && !assetIsDeleted
+  const asset: AssetFacts = hasAsset ? { id: assetId, ownerId: assetOwnerId!, publicAccess: publicAccess! } : undefined
+  return {
+    event,
+    assetId,
+    asset,
+    /** Calls `load` once per key for all subscriptions, and returns its result. */
+    once<T>(key: string, load: () => Promise<T>) {
+      if (!loaded.has(key)) loaded.set(key, load())
+      return loaded.get(key) as Promise<T>
+    },
+  }
 }
 
-/** Filter of the events in a stream. */
 interface Filter {
   ownerId: string
   /** Asset that the stream follows. If set, `canSee` is also called after a possible change of its visibility. */
@@ -37,12 +45,12 @@ interface Filter {
 
 /**
  * Maximum number of buffered events of a slow reader. With `drop`, later events are read from the database. With `end`,
- * the stream ends. The limit of `end` exceeds one page of the feed, because all events of a page arrive together.
+ * the stream ends. All events of a page arrive together, so `end` allows several pages.
  */
 const MAX_BUFFERED = { drop: FEED_PAGE, end: 5 * FEED_PAGE }
 type Overflow = keyof typeof MAX_BUFFERED
 
-/** Seconds after which a caller with too many open streams may retry. */
+/** Delay before a caller with too many open streams may retry, in seconds. */
 const RETRY_SECONDS = 30
 
 /** Creates the subscription of a stream to an event feed. Calls `onEnd` once when the subscription ends. */
@@ -98,28 +106,17 @@ interface Feed {
   subscriptions: Set<Subscription>
 }
 
-function createFeedEvent({ assetId, assetOwnerId, publicAccess, assetIsDeleted, ...event }: FeedRow): FeedEvent {
-  const loaded = new Map<string, Promise<unknown>>()
-  const hasAsset = assetId !== null && !assetIsDeleted
-  return {
-    event,
-    assetId,
-    asset: hasAsset ? { id: assetId, ownerId: assetOwnerId!, publicAccess: publicAccess! } : undefined,
-    once<T>(key: string, load: () => Promise<T>) {
-      if (!loaded.has(key)) loaded.set(key, load())
-      return loaded.get(key) as Promise<T>
-    },
-  }
-}
-
-interface FanoutParts {
+interface StreamParts {
   database: Pick<Database, 'query'>
   notifications: FeedNotifications
   log: Log
+  meter: Meter
+  counter: ConcurrencyCounter
+  limits: Limits
 }
 
 /** Reads feeds for all subscriptions of this process. Without subscriptions, it neither listens nor queries. */
-function createEventFanout({ database, notifications, log }: FanoutParts) {
+function createEventFanout({ database, notifications, log }: Pick<StreamParts, 'database' | 'notifications' | 'log'>) {
   const feeds = new Map<string, Feed>()
   const byCredential = new Map<string, Set<Subscription>>()
   /** IDs of the owners of feeds that must be read. */
@@ -130,8 +127,8 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
   let hasGap = false
   let stopListening = () => {}
 
-  const findOpening = createBatchLoader(async (joining: Subscription[]) => {
-    const rows = await database.query(findStanding, {
+  const openFeed = createBatchLoader(async (joining: Subscription[]) => {
+    const rows = await database.query(openFeeds, {
       feeds: joining.map(({ ownerId }) => ownerId),
       sessions: joining.map(({ sessionId }) => sessionId),
       apiKeys: joining.map(({ apiKeyId }) => apiKeyId),
@@ -140,28 +137,20 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
     return joining.map((_, index) => found.get(index + 1))
   })
 
-  /** Logs a failed read. The next check retries within two seconds. */
+  /** The next check retries within two seconds. */
   const report = (error: unknown) => {
     if (!isUnavailable(error)) log.error({ err: error, retryInSeconds: 2 }, 'Failed to read event feeds; retrying')
   }
 
-  function pass(row: FeedRow) {
-    const feed = feeds.get(row.ownerId)
-    if (feed?.position === undefined || row.sequence <= feed.position) return
-    feed.position = row.sequence
-    const entry = createFeedEvent(row)
-    for (const subscription of feed.subscriptions) subscription.push(entry)
-  }
-
   /** Ends subscriptions whose asset is no longer visible. The visibility can change without an event. */
   async function checkAssets(ownerIds: readonly string[]) {
-    const following = ownerIds
+    const followers = ownerIds
       .flatMap((id) => [...(feeds.get(id)?.subscriptions ?? [])])
       .filter(({ assetId }) => assetId !== undefined)
-    if (following.length === 0) return
-    const assets = [...new Set(following.map(({ assetId }) => assetId!))]
+    if (followers.length === 0) return
+    const assets = [...new Set(followers.map(({ assetId }) => assetId!))]
     const facts = new Map((await database.query(findAssetFacts, { assets })).map((asset) => [asset.id, asset]))
-    for (const each of following) if (each.canSee?.(facts.get(each.assetId!)) === false) each.end()
+    for (const each of followers) if (each.canSee?.(facts.get(each.assetId!)) === false) each.end()
   }
 
   async function readDue() {
@@ -172,7 +161,11 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
     const counts = new Map<string, number>()
     for (const row of await database.query(readFeeds, { feeds: ownerIds, positions })) {
       counts.set(row.ownerId, (counts.get(row.ownerId) ?? 0) + 1)
-      pass(row)
+      const feed = feeds.get(row.ownerId)
+      if (feed?.position === undefined || row.sequence <= feed.position) continue
+      feed.position = row.sequence
+      const entry = createFeedEvent(row)
+      for (const subscription of feed.subscriptions) subscription.push(entry)
     }
     for (const [ownerId, count] of counts) if (count === FEED_PAGE) due.add(ownerId)
     // A notification for a feed without new events means that an asset was deleted.
@@ -215,7 +208,7 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
       while (hasGap) {
         hasGap = false
         if (byCredential.size === 0) continue
-        end((await database.query(findEnded, { ids: [...byCredential.keys()] })).map(({ id }) => id))
+        end((await database.query(findInvalidCredentials, { ids: [...byCredential.keys()] })).map(({ id }) => id))
       }
     } catch (error) {
       return report(error)
@@ -254,8 +247,8 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
       }
       if (isFirst) stopListening = notifications.listen(listener)
       // The position is read after the subscription was added, so that it misses no event.
-      const opening = await findOpening(subscription)
-      if (!opening?.stands) throw authenticationFailed()
+      const opening = await openFeed(subscription)
+      if (!opening?.isAllowed) throw authenticationFailed()
       feed.position ??= opening.sequence
       if (feed.hasGrown) {
         feed.hasGrown = false
@@ -265,7 +258,6 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
       subscription.latest = Math.max(subscription.latest, opening.sequence)
     },
 
-    /** Ends all subscriptions. */
     stop() {
       for (const feed of feeds.values()) for (const subscription of feed.subscriptions) subscription.end()
     },
@@ -285,13 +277,12 @@ export async function* readFeedAfter({ read }: Pick<Database, 'read'>, subscript
       yield head.event
     } else if (subscription.latest > sequence) {
       const where = { ownerId, sequence: { gt: sequence } }
-      const page = await read.event
-        .findMany({ where, orderBy: { sequence: 'asc' }, take: FEED_PAGE })
-        // After an error, the next notification starts another read.
-        .catch((error: unknown) => {
-          if (isUnavailable(error)) return []
-          throw error
-        })
+      const reading = read.event.findMany({ where, orderBy: { sequence: 'asc' }, take: FEED_PAGE })
+      const page = await reading.catch((error: unknown) => {
+        if (!isUnavailable(error)) throw error
+        // The next notification starts another read.
+        return []
+      })
       for (const event of page) {
         if (subscription.hasEnded) return
         sequence = event.sequence
@@ -315,14 +306,12 @@ export async function* newEvents(subscription: Subscription): AsyncGenerator<Fee
 export function toIterator<T>(subscription: Subscription, source: AsyncGenerator<T>): AsyncIterableIterator<T> {
   return {
     async next() {
-      try {
-        const result = await source.next()
-        if (result.done) subscription.end()
-        return result
-      } catch (error) {
+      const result = await source.next().catch((error: unknown) => {
         subscription.end()
         throw error
-      }
+      })
+      if (result.done) subscription.end()
+      return result
     },
     return(value) {
       subscription.end()
@@ -334,21 +323,15 @@ export function toIterator<T>(subscription: Subscription, source: AsyncGenerator
   }
 }
 
-interface Parts extends FanoutParts {
-  meter: Meter
-  counter: ConcurrencyCounter
-  limits: Limits
-}
-
 export type EventStreams = ReturnType<typeof createEventStreams>
 
-export function createEventStreams({ meter, counter, limits, ...parts }: Parts) {
+export function createEventStreams({ meter, counter, limits, ...parts }: StreamParts) {
   const fanout = createEventFanout(parts)
   let openStreams = 0
   let hasStopped = false
   meter.gauge('annal_streams', () => openStreams)
 
-  /** Counts a stream against the limits. Returns a function that releases it. */
+  /** Counts a stream against the limits of account and address. Returns a function that releases the stream. */
   async function acquire(actor: Actor): Promise<() => void> {
     if (actor.kind === 'system') return () => {}
     const maxima: Record<string, number> = {
@@ -378,10 +361,7 @@ export function createEventStreams({ meter, counter, limits, ...parts }: Parts) 
   }
 
   return {
-    /**
-     * Opens a stream and counts it against the limits of the caller's account and address. `open` subscribes to the
-     * feed. Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE, and the errors of `open`.
-     */
+    /** Counts a stream, and opens it with `open`. Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE. */
     async open<T>(
       actor: Actor,
       open: (subscribe: (filter: Filter, onOverflow: Overflow) => Promise<Subscription>) => Promise<T>,

@@ -1,7 +1,7 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, omitNullish } from '../../graphql/builder.ts'
-import { characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
+import { builder, omitNullish, shortText, time } from '../../graphql/builder.ts'
+import { jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import { boundedCountDescription, connectionOf, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { CommitType } from '../assets/assets.graphql.ts'
@@ -16,6 +16,8 @@ const pages = pageOf(1_000)
 /** Maximum size of an event's `data` in bytes: the order arguments and the other fields of the webhook body. */
 const DATA_BYTES = MAX_ACTION_ARGS_BYTES + 2_000
 
+const optionalId = (description: string) => ({ nullable: true, description }) as const
+
 const EventType = builder.objectRef<EventRecord>('Event').implement({
   description: 'A change of one of your resources, such as an order, a payment, a commit, a delivery or a deposit.',
   interfaces: [Node],
@@ -27,20 +29,14 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
     sequence: t.exposeInt('sequence', {
       description: 'Position of the event in your feed, from 1, without gaps. Positions of events never change.',
     }),
-    type: t.exposeString('type', { ...characters(64), description: `Type of the event: ${eventTypes.join(', ')}.` }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the event.' }),
-    orderId: t.exposeID('orderId', {
-      nullable: true,
-      description: 'ID of the order of the event. Null if the event has no order.',
-    }),
-    commitId: t.exposeID('commitId', {
-      nullable: true,
-      description: 'ID of the commit of the event. Null if the event has no commit.',
-    }),
-    deliveryId: t.exposeID('deliveryId', {
-      nullable: true,
-      description: 'ID of the webhook delivery of the event. The delivery may have been deleted since.',
-    }),
+    type: t.exposeString('type', shortText(64, `Type of the event: ${eventTypes.join(', ')}.`)),
+    createdAt: t.expose('createdAt', time('Time of the event.')),
+    orderId: t.exposeID('orderId', optionalId('ID of the order of the event. Null if the event has no order.')),
+    commitId: t.exposeID('commitId', optionalId('ID of the commit of the event. Null if the event has no commit.')),
+    deliveryId: t.exposeID(
+      'deliveryId',
+      optionalId('ID of the webhook delivery of the event. The delivery may have been deleted since.'),
+    ),
     data: t.field({
       ...jsonBytes(DATA_BYTES),
       type: 'JSONObject',
@@ -49,10 +45,7 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
         'Body of the webhook call. Set only for `order.paid`, `order.refunded` and `webhook.test`, in the feed of the owner of the network app.',
       resolve: (event, _args, context) => readEventData(context, event),
     }),
-    transferId: t.exposeID('transferId', {
-      nullable: true,
-      description: 'ID of the ledger transfer of the event. Null if no money moved.',
-    }),
+    transferId: t.exposeID('transferId', optionalId('ID of the ledger transfer of the event. Null if no money moved.')),
   }),
 })
 
@@ -85,8 +78,8 @@ builder.subscriptionType({
   description: 'Subscriptions deliver changes as server-sent events. Send `Accept: text/event-stream`.',
 })
 
-builder.subscriptionField('commitUpdated', (t) =>
-  t.field({
+builder.subscriptionFields((t) => ({
+  commitUpdated: t.field({
     type: CommitType,
     description:
       'Sends a commit of this asset when the commit is accepted, and when its chain transaction is settled. Raises NOT_FOUND when there is no ' +
@@ -96,10 +89,7 @@ builder.subscriptionField('commitUpdated', (t) =>
       followCommits(context, () => getAsset(context, nid), queryFromInfo({ context, info })),
     resolve: (commit) => commit,
   }),
-)
-
-builder.subscriptionField('orderUpdated', (t) =>
-  t.field({
+  orderUpdated: t.field({
     type: OrderType,
     description:
       'Sends your order each time it is paid, delivered, expired, cancelled or refunded. ' +
@@ -114,4 +104,4 @@ builder.subscriptionField('orderUpdated', (t) =>
     },
     resolve: (order) => order,
   }),
-)
+}))

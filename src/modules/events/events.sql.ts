@@ -65,43 +65,34 @@ export const eventSql = ({ from, owner, sequence, type, ...about }: EventParts):
     returning id, owner_id, order_id
   )`
 
-/** Returns each feed's last sequence, and if its follower's session and API key are valid. `position`: index from 1. */
-export const findStanding = statement(
-  'event_standing',
+const isValidSession = (id: string) => `exists (
+       select from access_tokens t join users u on u.id = t.user_id
+       where t.id = ${id} and u.locked_at is null and (t.expires_at is null or t.expires_at > now()))`
+const isValidApiKey = (id: string) => `exists (select from api_keys k where k.id = ${id} and k.revoked_at is null)`
+
+/** Reads the last sequence of feeds, and whether the credentials of followers are valid. `position`: index from 1. */
+export const openFeeds = statement(
+  'event_open_feeds',
   {
     parameters: { feeds: arrayOf(uuid), sessions: arrayOf(orNull(uuid)), apiKeys: arrayOf(orNull(uuid)) },
-    columns: { position: int, sequence: int, stands: boolean },
+    columns: { position: int, sequence: int, isAllowed: boolean },
   },
-  `select requested.position::int, w.event_sequence as sequence,
-     (requested.session_id is null or exists (
-       select from access_tokens t join users u on u.id = t.user_id
-       where t.id = requested.session_id and u.locked_at is null and (t.expires_at is null or t.expires_at > now())))
-     and (requested.key_id is null or exists (
-       select from api_keys k where k.id = requested.key_id and k.revoked_at is null)) as stands
-   from unnest($feeds, $sessions, $apiKeys) with ordinality as requested (owner_id, session_id, key_id, position)
-     join wallets w on w.user_id = requested.owner_id`,
+  `select follower.position::int, w.event_sequence as sequence,
+     (session_id is null or ${isValidSession('session_id')}) and (key_id is null or ${isValidApiKey('key_id')}) as "isAllowed"
+   from unnest($feeds, $sessions, $apiKeys) with ordinality as follower (owner_id, session_id, key_id, position)
+     join wallets w on w.user_id = follower.owner_id`,
 )
 
 /** Maximum number of events that one query reads from a feed. */
 export const FEED_PAGE = 200
 
 const eventColumns = {
-  id: uuid,
-  ownerId: uuid,
-  sequence: int,
-  type: text,
-  orderId: orNull(uuid),
-  commitId: orNull(uuid),
-  deliveryId: orNull(uuid),
-  transferId: orNull(uuid),
-  createdAt: timestamp,
+  ...{ id: uuid, ownerId: uuid, sequence: int, type: text, orderId: orNull(uuid), commitId: orNull(uuid) },
+  ...{ deliveryId: orNull(uuid), transferId: orNull(uuid), createdAt: timestamp },
 } satisfies Record<keyof Event, SqlType<unknown>>
 const feedColumns = {
   ...eventColumns,
-  assetId: orNull(uuid),
-  assetOwnerId: orNull(uuid),
-  publicAccess: orNull(boolean),
-  assetIsDeleted: boolean,
+  ...{ assetId: orNull(uuid), assetOwnerId: orNull(uuid), publicAccess: orNull(boolean), assetIsDeleted: boolean },
 }
 
 export type FeedRow = RowOf<typeof feedColumns>
@@ -113,22 +104,20 @@ export const readFeeds = statement(
   `select e.id, e.owner_id as "ownerId", e.sequence, e.type, e.order_id as "orderId", e.commit_id as "commitId",
      e.delivery_id as "deliveryId", e.transfer_id as "transferId", e.created_at as "createdAt", a.id as "assetId",
      a.owner_id as "assetOwnerId", a.public_access as "publicAccess", a.deleted_at is not null as "assetIsDeleted"
-   from unnest($feeds, $positions) as requested (owner_id, after)
+   from unnest($feeds, $positions) as feed (owner_id, after)
      cross join lateral (
-       select * from events where owner_id = requested.owner_id and sequence > requested.after order by sequence limit ${FEED_PAGE}
+       select * from events where owner_id = feed.owner_id and sequence > feed.after order by sequence limit ${FEED_PAGE}
      ) e
      left join commits c on c.id = e.commit_id left join assets a on a.id = c.asset_id
    order by e.owner_id, e.sequence`,
 )
 
-export const findEnded = statement(
-  'event_ended',
+/** Returns the IDs that belong to no valid session and no valid API key. */
+export const findInvalidCredentials = statement(
+  'event_invalid_credentials',
   { parameters: { ids: arrayOf(uuid) }, columns: { id: uuid } },
-  `select id from unnest($ids) as requested (id)
-   where not exists (
-       select from access_tokens t join users u on u.id = t.user_id
-       where t.id = requested.id and u.locked_at is null and (t.expires_at is null or t.expires_at > now()))
-     and not exists (select from api_keys k where k.id = requested.id and k.revoked_at is null)`,
+  `select id from unnest($ids) as credential (id)
+   where not ${isValidSession('credential.id')} and not ${isValidApiKey('credential.id')}`,
 )
 
 export const findAssetFacts = statement(

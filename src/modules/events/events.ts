@@ -6,28 +6,17 @@ import { validationFailed } from '../../shared/errors.ts'
 import { fromId, toId } from '../../shared/ids.ts'
 import { countLimit, type Search, searched } from '../../shared/lists.ts'
 import { assertUserMay, canSeeAsset } from '../../shared/policy.ts'
+import { showActionArgs } from '../store/orders.ts'
 import { isSale, writePayload } from '../webhooks/delivery-payload.ts'
-
 import { type FeedEvent, newEvents, readFeedAfter, toIterator } from './event-streams.ts'
 import type { EventType } from './events.sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** An event with prefixed IDs. The IDs of resources that the event does not concern are null. */
-export interface EventRecord {
-  /** ID of the event. The webhook call for this event sends it as `webhook-id`. */
-  id: string
-  /** Position of the event in its owner's feed, from 1, without gaps. */
-  sequence: number
-  type: EventType
-  createdAt: Date
-  orderId: string | null
-  commitId: string | null
-  deliveryId: string | null
-  transferId: string | null
-}
+/** An event with prefixed IDs. */
+export type EventRecord = ReturnType<typeof toRecord>
 
-export const toRecord = ({ id, sequence, type, createdAt, ...ids }: Event): EventRecord => ({
+const toRecord = ({ id, sequence, type, createdAt, ...ids }: Event) => ({
   id: toId('event', id),
   sequence,
   type: type as EventType,
@@ -39,20 +28,13 @@ export const toRecord = ({ id, sequence, type, createdAt, ...ids }: Event): Even
 })
 
 /** A range of an event feed. `after` and `before` are sequences or IDs of events. */
-interface EventRange {
-  after?: string | undefined
-  before?: string | undefined
-  search?: Search
-}
+type EventRange = { after?: string | undefined; before?: string | undefined; search?: Search }
+type EventPage = EventRange & { limit: number; offset?: number; inverted: boolean }
 
-interface EventPage extends EventRange {
-  limit: number
-  offset?: number
-  inverted: boolean
-}
+const NO_SUCH_EVENT = 'There is no such event in your feed.'
 
 /** Returns the sequence of a cursor, a `Last-Event-ID` or an event ID. Throws VALIDATION_FAILED for `field`. */
-export async function readSequence(
+async function readSequence(
   { database }: Use<'database'>,
   { ownerId, field, text }: { ownerId: string; field: string; text: string },
 ): Promise<number> {
@@ -61,7 +43,7 @@ export async function readSequence(
   const found = fromId(text, 'event')
   if (!found) throw validationFailed({ [field]: ['Expected the ID or the sequence of an event.'] })
   const event = await database.read.event.findFirst({ where: { id: found.uuid, ownerId } })
-  if (!event) throw validationFailed({ [field]: ['There is no such event in your feed.'] })
+  if (!event) throw validationFailed({ [field]: [NO_SUCH_EVENT] })
   return event.sequence
 }
 
@@ -102,22 +84,22 @@ export async function findEvent({ actor, database }: Reader, id: string): Promis
 
 const webhookTypes = new Set<EventType>(['order.paid', 'order.refunded', 'webhook.test'])
 
-/** Returns the body of the webhook call for an event of the caller, or null if no webhook receives it. */
+/** Returns the body of an event's webhook call, or null if no webhook receives the event. */
 export async function readEventData(
-  { findWebhookEvent, actionArgs }: Use<'findWebhookEvent' | 'actionArgs'>,
+  context: Use<'findWebhookEvent' | 'envelopeCipher' | 'log'>,
   { id, type }: Pick<EventRecord, 'id' | 'type'>,
 ): Promise<Record<string, unknown> | null> {
-  const event = webhookTypes.has(type) ? await findWebhookEvent(fromId(id)!.uuid) : undefined
+  const event = webhookTypes.has(type) ? await context.findWebhookEvent(fromId(id)!.uuid) : undefined
   if (!event) return null
-  const args = isSale(event) ? await actionArgs.openForDisplay(event.order_id, event.action_args) : {}
+  const args = isSale(event) ? await showActionArgs(context, event.order_id, event.action_args) : {}
   return JSON.parse(writePayload(event, args))
 }
 
 type Follower = Use<'actor' | 'database' | 'eventStreams'>
 
 /**
- * Streams events of the caller after a position, or new events only if `after` is undefined.
- * Throws NOT_AUTHENTICATED, AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED.
+ * Streams events of the caller after an event, by default new events only. Throws NOT_AUTHENTICATED,
+ * AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED.
  */
 export async function followEvents(context: Follower, after: string | undefined) {
   const { actor, database, eventStreams } = context
@@ -125,13 +107,10 @@ export async function followEvents(context: Follower, after: string | undefined)
   const ownerId = actor.id
   return eventStreams.open(actor, async (subscribe) => {
     const subscription = await subscribe({ ownerId, matches: () => true }, 'drop')
-    const sequence =
-      after === undefined
-        ? subscription.newest
-        : await readSequence(context, { ownerId, field: 'lastEventId', text: after })
+    const position = after === undefined ? undefined : { ownerId, field: 'lastEventId', text: after }
+    const sequence = position ? await readSequence(context, position) : subscription.newest
     // A client would wait indefinitely for an event after a sequence that this feed has not reached.
-    if (sequence > subscription.latest)
-      throw validationFailed({ lastEventId: ['There is no such event in your feed.'] })
+    if (sequence > subscription.latest) throw validationFailed({ lastEventId: [NO_SUCH_EVENT] })
     async function* records() {
       for await (const event of readFeedAfter(database, subscription, sequence)) yield toRecord(event)
     }

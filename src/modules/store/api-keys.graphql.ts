@@ -5,9 +5,9 @@ import {
   payloadType,
   publicId,
   shortText,
+  showingChange,
   time,
 } from '../../graphql/builder.ts'
-import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
@@ -72,18 +72,12 @@ builder.mutationFields((t) => ({
     type: IssueApiKeyPayload,
     description: `Creates an API key for a trusted service. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'The API key to create.' }) },
-    resolve: showing('apiKey', async (query, { input }, context) => {
-      const { id, key } = await issueApiKey(context, input)
-      return { apiKey: await apiKeyReader.getByUuid(context, id, query()), key }
-    }),
+    resolve: showingChange('apiKey', apiKeyReader, issueApiKey),
   }),
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
     description: `Revokes an API key. Requests with the key are no longer trusted. Only for administrators. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The API key to revoke.' }) },
-    resolve: showing('apiKey', async (query, { input }, context) => {
-      const id = await revokeApiKey(context, input)
-      return { apiKey: await apiKeyReader.getByUuid(context, id, query()) }
-    }),
+    resolve: showingChange('apiKey', apiKeyReader, revokeApiKey),
   }),
 }))

@@ -1,4 +1,4 @@
-/** API keys of trusted services. Administrators manage them. Only the hash of a key is stored. */
+/** API keys of trusted services. Only the hash of a key is stored. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { ApiKey, Prisma } from '../../db/prisma/client.ts'
@@ -18,8 +18,6 @@ import { createReader, type Search, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
 import { findApiKeys } from '../accounts/authenticate.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
-
-type ApiKeyQuery = Omit<Prisma.ApiKeyFindManyArgs, 'where'>
 
 const issueInput = z.strictObject({ name: requiredDisplayName(100) })
 
@@ -41,7 +39,7 @@ const insertApiKey = statement(
    select id from inserted_api_key`,
 )
 
-/** Revokes an API key. A repeated revocation keeps the time of the first one. */
+/** Revokes an API key. A repeated revocation does not change the time. */
 const revokeStatement = statement(
   'api_key_revoke',
   { parameters: keyParameters, columns: { id: uuid } },
@@ -68,9 +66,8 @@ async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: strin
 }
 
 /**
- * Creates an API key of the form `<8 characters>.<32 characters>`. Returns it with the UUID of its record. The key is
- * never shown again. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a
- * retry whose key was revoked.
+ * Creates an API key of the form `<8 characters>.<32 characters>`. Returns the key with the UUID of its record. Throws
+ * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function issueApiKey(
   context: IdempotentContext & Use<'vault'>,
@@ -96,21 +93,22 @@ export async function issueApiKey(
   return { id, key: key ?? (await replayApiKey(context, id)) }
 }
 
-/** Revokes an API key, and returns its UUID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-export async function revokeApiKey(context: IdempotentContext, { id }: { id: string }): Promise<string> {
+/** Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+export async function revokeApiKey(context: IdempotentContext, { id }: { id: string }) {
   const { actor, database } = context
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'key', 'API key')
-  return once(context, 'revokeApiKey', { uuid }, async () => {
+  await once(context, 'revokeApiKey', { uuid }, async () => {
     const params = { key: uuid, subject: toId('key', uuid), ...onceParams(context), ...auditorOf(actor) }
     const [revoked] = await database.query(revokeStatement, params)
     if (!revoked) throw notFound('API key')
     return revoked.id
   })
+  return { id: uuid }
 }
 
-/** Reads the records of all API keys, including revoked ones, newest first, for administrators. */
-export const apiKeyReader = createReader<ApiKey, ApiKeyQuery>()({
+/** Reads API keys, including revoked keys, newest first. */
+export const apiKeyReader = createReader<ApiKey, Omit<Prisma.ApiKeyFindManyArgs, 'where'>>()({
   ...{ model: 'apiKey', prefix: 'key', label: 'API key', action: 'store:administer' },
   orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   visible: (actor) => (canAdminister(actor) ? {} : undefined),

@@ -1,5 +1,5 @@
-/** Batch jobs that expire unconfirmed orders and erase their arguments. Several processes can run them concurrently. */
-import type { AppContext } from '../../context.ts'
+/** Batch jobs that expire unconfirmed orders and erase the arguments of old orders. */
+import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchJobRunner, findItemsSql, pageShape, simpleBatchJob } from '../../jobs/batch-jobs.ts'
 import { eventSql } from '../events/events.sql.ts'
@@ -29,8 +29,7 @@ export const expireOrdersStatement = statement(
      from (
        select buyer_id, count(*)::int as n from overdue_orders join locked_wallets on user_id = buyer_id group by buyer_id
      ) as expired
-     where w.user_id = expired.buyer_id
-     returning w.user_id, w.event_sequence - expired.n as before
+     where w.user_id = expired.buyer_id returning w.user_id, old.event_sequence as before
    ),
    expired_orders as (
      update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue_orders
@@ -47,35 +46,27 @@ export const expireOrdersStatement = statement(
    select id, buyer_id from expired_orders`,
 )
 
-/** SQL condition: true for ended orders whose arguments are no longer needed for a pending webhook delivery. */
-const isErasableSql = `o.action_args is not null and o.settled_at is not null
+/** SQL condition: an ended order has arguments that no pending webhook delivery needs. */
+const isErasableSql = `o.action_args is not null and o.settled_at < now() - make_interval(days => $days)
      and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')`
 
 const findOldArguments = statement(
   'order_old_arguments',
   { parameters: { ...pageShape.parameters, days: int }, columns: pageShape.columns },
-  findItemsSql(
-    'erase-arguments',
-    'o.id::text',
-    'orders o',
-    `${isErasableSql} and o.settled_at < now() - make_interval(days => $days)`,
-    'o.settled_at, o.id',
-  ),
+  findItemsSql('erase-arguments', 'o.id::text', 'orders o', isErasableSql, 'o.settled_at, o.id'),
 )
 
 const eraseStatement = statement(
   'order_arguments_sweep',
   { parameters: { items: arrayOf(uuid), days: int }, columns: { item: text } },
   `with locked_orders as materialized (
-     select o.id from orders o where o.id = any ($items) and ${isErasableSql} and o.settled_at < now() - make_interval(days => $days)
-     for no key update skip locked
+     select o.id from orders o where o.id = any ($items) and ${isErasableSql} for no key update skip locked
    )
    update orders o set ${eraseArgumentsSql('o')} from locked_orders where o.id = locked_orders.id returning o.id::text as item`,
 )
 
-type Needs = Pick<AppContext, 'database' | 'log' | 'notifications'>
+type Needs = Use<'database' | 'log' | 'notifications'>
 
-/** Expires the orders that were not confirmed in time. */
 export async function expireOrders(context: Needs): Promise<void> {
   await createBatchJobRunner(context).run({
     name: 'expire-orders',
@@ -89,10 +80,7 @@ export async function expireOrders(context: Needs): Promise<void> {
 }
 
 /** Erases the arguments of orders that ended more than ORDER_ARGUMENTS_DAYS ago. */
-export async function eraseOrderArguments(
-  context: Needs & Pick<AppContext, 'config'>,
-  cancel?: AbortSignal,
-): Promise<void> {
+export async function eraseOrderArguments(context: Needs & Use<'config'>, cancel?: AbortSignal): Promise<void> {
   const days = context.config.store.orderArgumentsDays
   const job = simpleBatchJob('erase-arguments', findOldArguments, eraseStatement, { days }, ORDERS_AT_ONCE)
   await createBatchJobRunner(context).run(job, cancel)

@@ -8,6 +8,7 @@ import {
   payloadType,
   publicId,
   shortText,
+  showingChange,
   time,
 } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
@@ -40,6 +41,9 @@ const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
   } as const,
 })
 
+const policyField = { type: DeliveryFailurePolicy, description: policyDescription } as const
+const priceModeField = { type: PriceMode, description: 'Method by which the price is determined.' } as const
+const nameDescription = 'Name, 1 to 100 characters. Names are unique and case-insensitive.'
 const adminsOnly = 'Null for users who are not administrators.'
 
 export const NetworkAppType = builder.prismaObject('NetworkApp', {
@@ -49,7 +53,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
   fields: (t) => ({
     id: t.field(publicId('app', 'id', 'Identifier, as in `app_01h2x…`.')),
     name: t.exposeString('name', shortText(100, 'Name. Names are unique and case-insensitive.')),
-    priceMode: t.expose('priceMode', { type: PriceMode, description: 'Method by which the price is determined.' }),
+    priceMode: t.expose('priceMode', priceModeField),
     price: t.expose('price', decimal('Price of a new order, in currency units. 0 is free.')),
     webhookUrl: t.string({
       ...optionalText(2048, `URL that is called after a payment. Null without a webhook. ${adminsOnly}`),
@@ -63,10 +67,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
       select: { webhookDisabledAt: true },
       resolve: ({ webhookDisabledAt }, _args, { actor }) => (canAdminister(actor) ? webhookDisabledAt : null),
     }),
-    deliveryFailurePolicy: t.expose('deliveryFailurePolicy', {
-      type: DeliveryFailurePolicy,
-      description: policyDescription,
-    }),
+    deliveryFailurePolicy: t.expose('deliveryFailurePolicy', policyField),
     isActive: t.boolean({
       description: 'True while the app can be ordered.',
       resolve: ({ deactivatedAt }) => deactivatedAt === null,
@@ -98,15 +99,8 @@ const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
 const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
   description: 'The network app to create.',
   fields: (t) => ({
-    name: t.string({
-      required: true,
-      description: 'Name, 1 to 100 characters. Names are unique and case-insensitive.',
-    }),
-    priceMode: t.field({
-      type: PriceMode,
-      defaultValue: 'FIXED',
-      description: 'Method by which the price is determined.',
-    }),
+    name: t.string({ required: true, description: nameDescription }),
+    priceMode: t.field({ ...priceModeField, defaultValue: 'FIXED' }),
     price: t.string({
       required: true,
       description:
@@ -115,11 +109,7 @@ const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
     webhookUrl: t.string({
       description: 'URL that Annal calls after a payment. The URL needs https and a public address.',
     }),
-    deliveryFailurePolicy: t.field({
-      type: DeliveryFailurePolicy,
-      defaultValue: 'KEEP',
-      description: policyDescription,
-    }),
+    deliveryFailurePolicy: t.field({ ...policyField, defaultValue: 'KEEP' }),
   }),
 })
 
@@ -127,31 +117,19 @@ const UpdateNetworkAppInput = builder.inputType('UpdateNetworkAppInput', {
   description: 'Changes to a network app. Omitted fields do not change.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Identifier of the app.' }),
-    name: t.string({ description: 'Name, 1 to 100 characters. Names are unique and case-insensitive.' }),
-    price: t.string({
-      description: 'Price in currency units, as a decimal string. Existing orders keep their price.',
-    }),
+    name: t.string({ description: nameDescription }),
+    price: t.string({ description: 'Price in currency units, as a decimal string. Existing orders keep their price.' }),
     webhookUrl: t.string({
       description:
         'URL that Annal calls after a payment. The URL needs https and a public address. Null removes the webhook. The first URL creates a secret. Call `rotateWebhookSecret` to get a new secret.',
     }),
-    deliveryFailurePolicy: t.field({
-      type: DeliveryFailurePolicy,
-      description: policyDescription,
-    }),
+    deliveryFailurePolicy: t.field(policyField),
   }),
 })
 
-const RotateWebhookSecretInput = idInputType(
-  'RotateWebhookSecretInput',
-  'The app that gets a new webhook secret.',
-  'Identifier of the app.',
-)
-const DeactivateNetworkAppInput = idInputType(
-  'DeactivateNetworkAppInput',
-  'ID of the network app to deactivate.',
-  'Identifier of the app.',
-)
+const appInput = (name: string, description: string) => idInputType(name, description, 'Identifier of the app.')
+const RotateWebhookSecretInput = appInput('RotateWebhookSecretInput', 'The app that gets a new webhook secret.')
+const DeactivateNetworkAppInput = appInput('DeactivateNetworkAppInput', 'ID of the network app to deactivate.')
 
 const appField = ['networkApp', NetworkAppType, 'The updated app.'] as const
 const secretField = (t: PayloadFields<{ webhookSecret: string | null }>) => ({
@@ -204,10 +182,7 @@ builder.mutationFields((t) => ({
     type: CreatePayload,
     description: `Creates a network app. You receive the income from its orders. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
-    resolve: showing('networkApp', async (query, { input }, context) => {
-      const { id, webhookSecret } = await createNetworkApp(context, omitNullish(input))
-      return { networkApp: await networkAppReader.getByUuid(context, id, query()), webhookSecret }
-    }),
+    resolve: showingChange('networkApp', networkAppReader, createNetworkApp),
   }),
   updateNetworkApp: t.field({
     type: UpdatePayload,
@@ -215,7 +190,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'The changes.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
       const change = { ...omitNullish(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
-      const id = await updateNetworkApp(context, change)
+      const { id } = await updateNetworkApp(context, change)
       return { networkApp: await networkAppReader.getByUuid(context, id, query()) }
     }),
   }),
@@ -225,18 +200,12 @@ builder.mutationFields((t) => ({
       'Creates a new webhook secret. For 24 hours, calls also have a signature with the previous secret. Only for administrators. ' +
       `${adminOnly}, NOT_FOUND, VALIDATION_FAILED if the app has no webhook.`,
     args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
-    resolve: showing('networkApp', async (query, { input }, context) => {
-      const { id, webhookSecret } = await rotateWebhookSecret(context, input)
-      return { networkApp: await networkAppReader.getByUuid(context, id, query()), webhookSecret }
-    }),
+    resolve: showingChange('networkApp', networkAppReader, rotateWebhookSecret),
   }),
   deactivateNetworkApp: t.field({
     type: DeactivatePayload,
     description: `Deactivates a network app. Nobody can order a deactivated app. Existing orders do not change. Only for administrators. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
-    resolve: showing('networkApp', async (query, { input }, context) => {
-      const id = await deactivateNetworkApp(context, input)
-      return { networkApp: await networkAppReader.getByUuid(context, id, query()) }
-    }),
+    resolve: showingChange('networkApp', networkAppReader, deactivateNetworkApp),
   }),
 }))

@@ -33,18 +33,14 @@ import { createReader, type ListOrder, MAX_COUNTED, searchPatterns } from '../..
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import { type Actor, assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
 import { type AuditAction, audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
-import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
+import { webhookUrlProblem } from '../webhooks/webhook-sender.ts'
 
 type SecretContext = IdempotentContext & Use<'envelopeCipher' | 'vault'>
 
 type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
 
-/** UUID of a changed app, with its new webhook secret. The secret is never shown again. */
-export interface AppWithSecret {
-  id: string
-  /** `whsec_` and 32 bytes in base64, the format of Standard Webhooks. Null for an app without a webhook. */
-  webhookSecret: string | null
-}
+/** UUID of a changed app, with its new webhook secret. Null for an app without a webhook. */
+type AppWithSecret = { id: string; webhookSecret: string | null }
 
 const SECRET_BYTES = 32
 
@@ -56,18 +52,13 @@ const name = requiredDisplayName(100)
   // `createOrder` accepts an ID or a name, so a name must not look like an ID.
   .refine((value) => !fromId(value), 'A name may not look like an identifier.')
 
-function priceProblem(value: string): string | undefined {
-  const digits = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value)
-  if (!digits) return 'Expected a decimal number such as 0.5, without an exponent.'
-  const [, sign, whole = '', decimals = ''] = digits
-  if (sign && /[1-9]/.test(whole + decimals)) return 'Ensure this value is greater than or equal to 0.'
-  if (whole.replace(/^0+/, '').length > 12)
-    return 'Ensure that there are no more than 12 digits before the decimal point.'
-  if (decimals.length > 18) return 'Ensure that there are no more than 18 decimal places.'
-  return undefined
-}
-
-const price = checked(trimmedText(100), priceProblem).transform((value) => fromUnits(toUnits(value)))
+const price = trimmedText(100)
+  .refine((value) => !/^-\d/.test(value), 'Ensure this value is greater than or equal to 0.')
+  .refine(
+    (value) => /^-?\d{1,12}(\.\d{1,18})?$/.test(value),
+    'Expected an amount such as 0.5, with at most 12 digits before and 18 digits after the decimal point.',
+  )
+  .transform((value) => fromUnits(toUnits(value)))
 const deliveryFailurePolicy = z.enum(['KEEP', 'REFUND'], { error: 'Expected KEEP or REFUND.' })
 
 /** Schema of a webhook URL. The development setting `allowInsecureWebhooks` also allows http and internal addresses. */
@@ -76,28 +67,21 @@ const webhookUrl = ({ config }: Use<'config'>) =>
 
 const createInput = (context: Use<'config'>) =>
   z.strictObject({
-    name,
+    ...{ name, price, webhookUrl: webhookUrl(context).optional() },
     priceMode: z.literal('FIXED', { error: 'Expected FIXED.' }).default('FIXED'),
-    price,
-    webhookUrl: webhookUrl(context).optional(),
     deliveryFailurePolicy: deliveryFailurePolicy.default('KEEP'),
   })
 
-/** Schema of an update. Omitted fields do not change. A URL of null removes the webhook. */
+/** Schema of an update. A URL of null removes the webhook. */
 const updateInput = (context: Use<'config'>) =>
   z.strictObject({ name, price, webhookUrl: webhookUrl(context).nullable(), deliveryFailurePolicy }).partial()
 
-/** Schema of the filter. `name` matches any part of the name and ignores case. */
 const filterInput = z
-  .strictObject({
-    name: trimmedText(100),
-    isActive: z.boolean(),
-    search: z.string(),
-    orderBy: z.enum(['CREATED_AT', 'UPDATED_AT']),
-  })
+  .strictObject({ name: trimmedText(100), isActive: z.boolean(), search: z.string() })
+  .extend({ orderBy: z.enum(['CREATED_AT', 'UPDATED_AT']) })
   .partial()
 
-export type NetworkAppFilter = z.input<typeof filterInput>
+type NetworkAppFilter = z.input<typeof filterInput>
 
 /** Filter parameters. Null values are ignored. `onlySold`: true for callers who may not read deactivated apps. */
 const filterParameters = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean, patterns: arrayOf(text) }
@@ -105,9 +89,8 @@ const matchesSql = `name ilike all ($patterns) and ($name is null or position(lo
   and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
 
 /**
- * Reads a page of apps. `direction` is 1 for a page from the start, and -1 from the end. Without `orderBy`, an
- * app with exactly the given name comes first, because clients use the first result. The page starts after the app of
- * the cursor, even if that app no longer matches the filter.
+ * Reads a page of apps. `direction`: 1 for a page from the start, -1 from the end. Without `orderBy`, an app with exactly
+ * the given name comes first, because clients use the first result. The app of the cursor need not match the filter.
  */
 const listStatement = statement(
   'network_app_list',
@@ -136,7 +119,6 @@ const countStatement = statement(
   `select count(*)::int as count from (select from network_apps where ${matchesSql} limit ${MAX_COUNTED}) counted`,
 )
 
-/** Reads apps by ID. Lists are sorted by `listStatement`. */
 export const networkAppReader = createReader<NetworkApp, NetworkAppQuery>()({
   ...{ model: 'networkApp', prefix: 'app', label: 'Network app', action: 'store:read', orderBy: [] },
   visible: visibleNetworkApps,
@@ -154,8 +136,7 @@ function filterParams(actor: Actor, rawFilter: NetworkAppFilter) {
 }
 
 /**
- * Returns the apps that the actor may see, newest first by the timestamp in `orderBy`. Without `orderBy`, an app with
- * exactly the filtered name comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED,
+ * Lists apps, newest first by `orderBy`. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED,
  * VALIDATION_FAILED.
  */
 export async function listNetworkApps(
@@ -165,27 +146,23 @@ export async function listNetworkApps(
 ): Promise<NetworkApp[]> {
   assertMay(actor, 'store:read')
   const { take, skip = 0, cursor, ...rest } = query
-  const isBackwards = take !== undefined && take < 0
+  const isBackwards = Number(take) < 0
   const rows = await database.query(listStatement, {
     ...filterParams(actor, filter),
     direction: isBackwards ? -1 : 1,
-    orderBy: filter.orderBy ?? null,
-    cursor: cursor?.id ?? null,
+    ...{ orderBy: filter.orderBy ?? null, cursor: cursor?.id ?? null },
     limit: take === undefined ? null : String(Math.abs(take)),
     // Prisma's `skip` counts the app of the cursor, but the statement starts after it.
     offset: String(cursor ? skip - 1 : skip),
   })
   const ids = rows.map(({ id }) => id)
-  if (isBackwards) ids.reverse()
   const apps = await database.read.networkApp.findMany({ ...rest, where: { id: { in: ids } } })
   const byId = new Map(apps.map((app) => [app.id, app]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
+  const found = ids.flatMap((id) => byId.get(id) ?? [])
+  return isBackwards ? found.reverse() : found
 }
 
-export async function countNetworkApps(
-  { actor, database }: Use<'actor' | 'database'>,
-  filter: NetworkAppFilter,
-): Promise<number> {
+export async function countNetworkApps({ actor, database }: Use<'actor' | 'database'>, filter: NetworkAppFilter) {
   assertMay(actor, 'store:read')
   const [counted] = await database.query(countStatement, filterParams(actor, filter))
   return counted!.count
@@ -197,8 +174,8 @@ const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 const change = { app: uuid, subject: text, ...onceTypes, ...audited }
 
 /**
- * Defines a statement that changes an app and adds an audit entry. `ctes` ends with the CTE `changed_app (id)`, which
- * has no row if the change is not possible. `result`: SQL of the result that the idempotency key remembers.
+ * Defines a statement that changes an app and adds an audit entry. `ctes` ends with `changed_app (id)`, which has no row
+ * if the change is not possible. `result`: SQL of the result that is stored with the idempotency key.
  */
 const changeStatement = <Parameters extends Record<string, SqlType<unknown>>>(
   name: string,
@@ -230,10 +207,7 @@ const insertApp = changeStatement(
   ],
 )
 
-/**
- * Updates the columns whose parameters are not null. `hasUrl`: true if the URL changes. A new URL also enables the
- * webhook again. The first URL of an app also stores its webhook secret.
- */
+/** Updates the columns whose parameters are not null. `hasUrl`: true if the URL changes, which enables the webhook. */
 const updateApp = changeStatement(
   'network_app_update',
   {
@@ -300,9 +274,6 @@ async function changedBy(rows: Promise<{ id: string }[]>): Promise<string> {
 const newWebhookSecret = ({ vault }: Use<'vault'>, id: string, key?: string) =>
   `whsec_${newSecret(vault.derive('webhook-secret'), id, key, SECRET_BYTES).toString('base64')}`
 
-const sealSecret = ({ envelopeCipher }: Use<'envelopeCipher'>, app: string, secret: string) =>
-  envelopeCipher.seal(secret, webhookSecretContext(app))
-
 /** Returns the secret that the first request created. Throws IDEMPOTENCY_KEY_REUSED if the secret was replaced. */
 async function replaySecret(context: SecretContext, app: string, id: string): Promise<string> {
   const { database, envelopeCipher, idempotency } = context
@@ -314,16 +285,12 @@ async function replaySecret(context: SecretContext, app: string, id: string): Pr
   return secret
 }
 
-/**
- * Creates an app. The caller owns it and earns its income. An app with a webhook gets a secret. Throws
- * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was
- * replaced.
- */
+/** Creates an app of the caller. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED. */
 export async function createNetworkApp(
   context: SecretContext & Use<'config'>,
   rawInput: z.input<ReturnType<typeof createInput>>,
 ): Promise<AppWithSecret> {
-  const { actor, database, idempotency } = context
+  const { actor, database, envelopeCipher, idempotency } = context
   assertUserMay(actor, 'store:administer')
   const input = parse(createInput(context), rawInput)
   const { webhookUrl: url = null } = input
@@ -332,7 +299,7 @@ export async function createNetworkApp(
   const id = await once(context, 'createNetworkApp', input, async () => {
     const uuid = newUuid()
     const created = newWebhookSecret(context, uuid, idempotency.key)
-    const sealed = url === null ? null : await sealSecret(context, uuid, created)
+    const sealed = url === null ? null : await envelopeCipher.seal(created, webhookSecretContext(uuid))
     const params = {
       ...changeParams(context, uuid),
       ...{ owner: actor.id, name: input.name, price: input.price, url, secret: sealed },
@@ -347,37 +314,37 @@ export async function createNetworkApp(
 }
 
 /**
- * Updates the given fields of an app, and returns its UUID. Existing orders keep their price. The first URL creates a
- * webhook secret. To see a secret, rotate it. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED,
- * NOT_FOUND.
+ * Updates the given fields of an app, and returns its UUID. The first URL creates a webhook secret, which is not shown.
+ * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
  */
 export async function updateNetworkApp(
   context: SecretContext & Use<'config'>,
   { id, ...rawInput }: z.input<ReturnType<typeof updateInput>> & { id: string },
-): Promise<string> {
-  assertMay(context.actor, 'store:administer')
+): Promise<{ id: string }> {
+  const { actor, database, envelopeCipher } = context
+  assertMay(actor, 'store:administer')
   const input = parse(updateInput(context), rawInput)
   const uuid = uuidFrom(id, 'app', 'Network app')
   const { name = null, price = null, webhookUrl: url, deliveryFailurePolicy: policy = null } = input
-  return once(context, 'updateNetworkApp', { ...input, uuid }, async () => {
+  await once(context, 'updateNetworkApp', { ...input, uuid }, async () => {
     if (Object.values(input).every((value) => value === undefined)) {
       await networkAppReader.get(context, id, { select: { id: true } })
       return insertIdempotencyKey(context, uuid)
     }
-    const secret = url ? await sealSecret(context, uuid, newWebhookSecret(context, uuid)) : null
+    const secret = url ? await envelopeCipher.seal(newWebhookSecret(context, uuid), webhookSecretContext(uuid)) : null
     const webhook = { hasUrl: url !== undefined, url: url ?? null, secret }
     const params = { ...changeParams(context, uuid), name, price, ...webhook, policy }
-    return changedBy(context.database.query(updateApp, params))
+    return changedBy(database.query(updateApp, params))
   })
+  return { id: uuid }
 }
 
 /**
- * Creates a new webhook secret. The previous secret remains valid for 24 hours. Throws NOT_AUTHENTICATED,
- * PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED if the app has no webhook, and IDEMPOTENCY_KEY_REUSED for a retry
- * whose secret was replaced.
+ * Creates a new webhook secret. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED if the app has
+ * no webhook, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function rotateWebhookSecret(context: SecretContext, { id }: { id: string }): Promise<AppWithSecret> {
-  const { actor, database, idempotency } = context
+  const { actor, database, envelopeCipher, idempotency } = context
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'app', 'Network app')
   let secret: string | undefined
@@ -387,7 +354,7 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
     const created = newWebhookSecret(context, rotation, idempotency.key)
     const app = await networkAppReader.get(context, id, { select: { webhookUrl: true } })
     if (app.webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
-    const sealed = await sealSecret(context, uuid, created)
+    const sealed = await envelopeCipher.seal(created, webhookSecretContext(uuid))
     await changedBy(database.query(rotateSecret, { ...changeParams(context, uuid), secret: sealed, rotation }))
     secret = created
     return rotation
@@ -395,11 +362,12 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
   return { id: uuid, webhookSecret: secret ?? (await replaySecret(context, uuid, rotation)) }
 }
 
-/** Deactivates an app, and returns its UUID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-export async function deactivateNetworkApp(context: IdempotentContext, { id }: { id: string }): Promise<string> {
+/** Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+export async function deactivateNetworkApp(context: IdempotentContext, { id }: { id: string }) {
   assertMay(context.actor, 'store:administer')
   const uuid = uuidFrom(id, 'app', 'Network app')
-  return once(context, 'deactivateNetworkApp', { uuid }, () =>
+  await once(context, 'deactivateNetworkApp', { uuid }, () =>
     changedBy(context.database.query(deactivateApp, changeParams(context, uuid))),
   )
+  return { id: uuid }
 }

@@ -10,9 +10,9 @@ import {
   payloadType,
   publicId,
   shortText,
+  showingChange,
   time,
 } from '../../graphql/builder.ts'
-import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { atMost, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
   boundedCountDescription,
@@ -28,7 +28,15 @@ import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { readUser } from '../accounts/find-users.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import { cancelOrder, confirmOrder, createOrder, MAX_ACTION_ARGS_BYTES, orderReader, saleReader } from './orders.ts'
+import {
+  cancelOrder,
+  confirmOrder,
+  createOrder,
+  MAX_ACTION_ARGS_BYTES,
+  orderReader,
+  saleReader,
+  showActionArgs,
+} from './orders.ts'
 import { refundOrder, refundReader } from './refunds.ts'
 
 const OrderStatus = builder.enumType('OrderStatus', {
@@ -72,15 +80,10 @@ const RefundType = builder.prismaObject('Refund', {
 
 /** Maximum number of refunds that an order shows. Most refunded orders have only one. */
 const MAX_IN_ORDER = 20
-
+const oldestFirst: Prisma.RefundOrderByWithRelationInput[] = [{ numBefore: 'asc' }, { pointsBefore: 'asc' }]
 const recentRefunds = {
-  type: RefundType,
-  ...atMost(MAX_IN_ORDER),
+  ...{ type: RefundType, ...atMost(MAX_IN_ORDER), query: { orderBy: oldestFirst, take: -MAX_IN_ORDER } },
   description: `The last ${MAX_IN_ORDER} refunds of the order, oldest first. The query \`refunds\` lists all refunds.`,
-  query: {
-    orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
-    take: -MAX_IN_ORDER,
-  } satisfies Prisma.Order$refundsArgs,
 }
 
 const quoteDescription = (unit: string) => `${unit} that the wallet would have paid when the order was created.`
@@ -133,7 +136,7 @@ export const OrderType = builder.prismaObject('Order', {
       type: 'JSONObject',
       description:
         'Arguments for the webhook of the network app. Empty if the order has no arguments, or after they are erased.',
-      resolve: ({ id, actionArgs }, _args, context) => context.actionArgs.openForDisplay(id, actionArgs),
+      resolve: ({ id, actionArgs }, _args, context) => showActionArgs(context, id, actionArgs),
     }),
     actionArgsErasedAt: t.expose(
       'actionArgsErasedAt',
@@ -148,9 +151,8 @@ export const OrderType = builder.prismaObject('Order', {
     numRefunded: t.expose('numRefunded', decimal('Amount refunded in currency units.')),
     totalRefunded: t.field(total('pointsRefunded', 'numRefunded', `${refundDescription} At most the paid amount.`)),
     transferId: t.id({
-      nullable: true,
-      description: 'Identifier of the charge in your `transfers`. Null until the order is paid.',
-      resolve: ({ transferId }) => (transferId ? toId('transfer', transferId) : null),
+      ...{ nullable: true, description: 'Identifier of the charge in your `transfers`. Null until the order is paid.' },
+      resolve: ({ transferId }) => transferId && toId('transfer', transferId),
     }),
     expiresAt: t.expose('expiresAt', time(`${deadlineDescription} The order can be confirmed only before this time.`)),
   }),
@@ -171,12 +173,8 @@ const SaleType = builder.prismaObject('Order', {
 })
 
 const OrderConnection = connectionOf(OrderType, 'Order', ['an order', 'orders'])
-const SaleConnection = connectionOf(
-  SaleType,
-  'Sale',
-  ['an order', 'orders without their arguments'],
-  boundedCountDescription,
-)
+const saleWords = ['an order', 'orders without their arguments'] as const
+const SaleConnection = connectionOf(SaleType, 'Sale', saleWords, boundedCountDescription)
 
 const SaleFilter = builder.inputType('SaleFilter', {
   description: 'Filter of orders. All given conditions must match.',
@@ -201,10 +199,7 @@ export const CreateOrderInput = builder.inputType('CreateOrderInput', {
 
 export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
   description: 'The order to pay.',
-  fields: (t) => ({
-    id: t.id({ required: true, description: 'Identifier of the order.' }),
-    maxCost: maxCostField(t),
-  }),
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the order.' }), maxCost: maxCostField(t) }),
 })
 
 const CancelOrderInput = idInputType('CancelOrderInput', 'The order to cancel.', 'Identifier of the order.')
@@ -328,9 +323,6 @@ builder.mutationField('refundOrder', (t) =>
       'Refunds the paid amount of an order, or a part of it. Only for administrators. The buyer gets an e-mail, and the ' +
       'webhook of the network app gets the event `order.refunded`. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.',
     args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'The refund to create.' }) },
-    resolve: showing('refund', async (query, { input }, context) => {
-      const id = await refundOrder(context, omitNullish(input))
-      return { refund: await refundReader.getByUuid(context, id, query()) }
-    }),
+    resolve: showingChange('refund', refundReader, refundOrder),
   }),
 )

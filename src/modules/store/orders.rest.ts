@@ -7,6 +7,7 @@ import {
   defineRecord,
   givenAmount,
   givenObject,
+  lowerCase,
   maxCostOf,
   neededText,
   objectOf,
@@ -29,11 +30,9 @@ export const OrderRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** REST names of the order statuses. Old clients know only four, so all orders without success become `failure`. */
-const statuses = {
-  ...({ CREATED: 'created', PENDING: 'pending', SUCCESS: 'success', FAILURE: 'failure' } as const),
-  ...({ EXPIRED: 'failure', CANCELLED: 'failure', REFUNDED: 'failure' } as const),
-}
+/** Old clients know only four statuses, so all orders without success become `failure`. */
+const statusOf = (status: OrderRecordFragment['status']) =>
+  status === 'CREATED' || status === 'PENDING' || status === 'SUCCESS' ? lowerCase(status) : 'failure'
 
 const statusSchema = z
   .enum(['created', 'pending', 'success', 'failure'])
@@ -45,12 +44,12 @@ const argumentsSchema = anyObject.describe(
 )
 const chargeSchema = z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.')
 
-/** The REST record of an order. Three fields are always empty, because wallets are funded in advance. */
-const orderRecord = defineRecord<OrderRecordFragment>()(
+/** Three fields are always empty, because wallets are funded in advance. */
+const { schema: orderSchema, present: presentOrder } = defineRecord<OrderRecordFragment>()(
   { id: 'Order', description: 'One purchase of a network app. Only the buyer can read the order.' },
   {
     id: [same('Order.id', z.string()), ({ id }) => id],
-    status: [statusSchema, ({ status }) => statuses[status]],
+    status: [statusSchema, ({ status }) => statusOf(status)],
     network_app_id: [same('Order.networkAppId', z.string()), ({ networkAppId }) => networkAppId],
     network_app_name: [same('Order.networkAppName', z.string()), ({ networkAppName }) => networkAppName],
     action: [z.string().describe('The same as `network_app_name`.'), ({ networkAppName }) => networkAppName],
@@ -74,14 +73,8 @@ const orderRecord = defineRecord<OrderRecordFragment>()(
     expired_at: [same('Order.expiresAt', time), ({ expiresAt }) => expiresAt],
   },
 )
-const { schema: orderSchema, present: presentOrder } = orderRecord
 
 const chargeErrors = ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST'] as const
-
-const orderBody = objectOf('CreateOrder', 'The order to create.', {
-  ...sameFields('CreateOrderInput', { network_app: neededText(100), action_args: givenObject.optional() }),
-  ...sameFields('CreateOrderInput', { max_cost: givenAmount.optional() }),
-})
 
 // Old clients also send `price`, which is ignored.
 const orderFrom = (request: RestRequest) => ({
@@ -90,7 +83,14 @@ const orderFrom = (request: RestRequest) => ({
   maxCost: maxCostOf(request),
 })
 
-const creation = { apiKey: 'needed', body: orderBody, action: 'order:create' } as const
+const creation = {
+  apiKey: 'needed',
+  action: 'order:create',
+  body: objectOf('CreateOrder', 'The order to create.', {
+    ...sameFields('CreateOrderInput', { network_app: neededText(100), action_args: givenObject.optional() }),
+    ...sameFields('CreateOrderInput', { max_cost: givenAmount.optional() }),
+  }),
+} as const
 
 const quoteCreation = quoteRoute({
   ...creation,

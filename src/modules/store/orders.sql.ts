@@ -8,6 +8,7 @@ import {
   joinedStatement,
   numeric,
   orNull,
+  type RowOf,
   type SqlType,
   statement,
   text,
@@ -37,25 +38,11 @@ export const eraseArgumentsSql = (order: string) =>
   `action_args = null, action_args_erased_at = case when ${order}.action_args is null then ${order}.action_args_erased_at else now() end`
 
 const orderColumns = {
-  id: uuid,
-  buyerId: uuid,
-  networkAppId: uuid,
-  networkAppName: text,
-  status: textOf<OrderStatus>(),
-  actionArgs: orNull(bytes),
-  actionArgsErasedAt: orNull(timestamp),
-  price: numeric,
-  quotedPoints: numeric,
-  quotedNum: numeric,
-  pointsPaid: numeric,
-  numPaid: numeric,
-  pointsRefunded: numeric,
-  numRefunded: numeric,
-  transferId: orNull(uuid),
-  createdAt: timestamp,
-  expiresAt: timestamp,
-  paidAt: orNull(timestamp),
-  settledAt: orNull(timestamp),
+  ...{ id: uuid, buyerId: uuid, networkAppId: uuid, networkAppName: text, status: textOf<OrderStatus>() },
+  ...{ actionArgs: orNull(bytes), actionArgsErasedAt: orNull(timestamp) },
+  ...{ price: numeric, quotedPoints: numeric, quotedNum: numeric, pointsPaid: numeric, numPaid: numeric },
+  ...{ pointsRefunded: numeric, numRefunded: numeric, transferId: orNull(uuid) },
+  ...{ createdAt: timestamp, expiresAt: timestamp, paidAt: orNull(timestamp), settledAt: orNull(timestamp) },
 } satisfies Record<keyof Order, SqlType<unknown>>
 /** Statements return rows like Prisma does, but amounts as decimal strings. */
 const orderRow = orderColumns as unknown as { [Column in keyof Order]: SqlType<Order[Column]> }
@@ -65,26 +52,21 @@ const orderSql = (from: string) =>
     .map((name) => `${from}.${snakeCase(name)}${name === 'status' ? '::text' : ''} as "${name}"`)
     .join(', ')
 
-/**
- * Reads an app that is for sale, by ID or name. Also reads the buyer's balances and number of open orders. `free_in`:
- * seconds until the first open order expires.
- */
+const offerColumns = {
+  price: text,
+  /** Number of the buyer's open orders. */
+  open: int,
+  /** Seconds until the first open order expires. */
+  free_in: orNull(int),
+  ...{ points: text, num: text, closed: boolean },
+}
+export type Offer = RowOf<typeof offerColumns>
+
+/** Reads an app that is for sale, by ID or name, with the buyer's balances and open orders. */
 export const findOffer = statement(
   'order_offer',
-  {
-    parameters: { buyer: uuid, app: orNull(uuid), name: text },
-    columns: {
-      id: uuid,
-      name: text,
-      price: text,
-      open: int,
-      free_in: orNull(int),
-      points: text,
-      num: text,
-      closed: boolean,
-    },
-  },
-  `select a.id, a.name, a.price::text, w.open_orders as open, (
+  { parameters: { buyer: uuid, app: orNull(uuid), name: text }, columns: offerColumns },
+  `select a.price::text, w.open_orders as open, (
      select ceil(extract(epoch from min(o.expires_at) - now()))::int from orders o
      where o.buyer_id = w.user_id and o.status = 'CREATED'
    ) as free_in, w.points::text, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
@@ -95,25 +77,17 @@ export const findOffer = statement(
 const quoted = pointsFirstSql('points', 'price')
 
 /**
- * Creates an order if four conditions hold. The app is for sale, its price is at most `maxCost`, the wallet can pay it,
- * and the buyer has fewer than `maxOpen` open orders. The clock is read after the wallet is locked, because lists of
- * orders are sorted by this time. `app` is null if `name` identifies the app. `window`: time to confirm the order, in
- * seconds.
+ * Creates an order if the app is for sale, its price is at most `maxCost`, the wallet can pay the price, and the buyer has
+ * fewer than `maxOpen` open orders. The clock is read after the wallet is locked, because lists of orders are sorted by
+ * this time. `app` is null if `name` identifies the app. `window`: time to confirm the order, in seconds.
  */
 export const insertOrder = joinedStatement(
   'order_insert',
   {
     apart: ['buyer'],
     parameters: {
-      order: uuid,
-      buyer: uuid,
-      app: orNull(uuid),
-      name: text,
-      actionArgs: orNull(bytes),
-      window: int,
-      maxCost: orNull(numeric),
-      maxOpen: int,
-      ...onceTypes,
+      ...{ order: uuid, buyer: uuid, app: orNull(uuid), name: text, actionArgs: orNull(bytes) },
+      ...{ window: int, maxCost: orNull(numeric), maxOpen: int, ...onceTypes },
     },
     columns: orderRow,
   },
@@ -138,32 +112,23 @@ export const insertOrder = joinedStatement(
        at, date_trunc('milliseconds', at) + make_interval(secs => "window")
      from updated_wallet returning *
    ),
-   ${eventSql({
-     from: 'updated_wallet',
-     owner: 'buyer',
-     sequence: 'sequence',
-     type: 'order.created',
-     order: '"order"',
-   })},
+   ${eventSql({ from: 'updated_wallet', owner: 'buyer', sequence: 'sequence', type: 'order.created', order: '"order"' })},
    ${onceSql('"order"::text', 'updated_wallet', givenSql('updated_wallet'))}
    select ${place} ${orderSql('created_order')}
    from created_order join updated_wallet on updated_wallet.order = created_order.id`,
 )
 
-/** Reads the status of an order that could not be paid or cancelled. `overdue` is computed with the database clock. */
+/** `is_sold`: false if the owner of the app deleted their account. `overdue` uses the database clock. */
+const stateColumns = {
+  ...{ status: textOf<OrderStatus>(), overdue: boolean, is_sold: boolean },
+  ...{ price: text, points: text, num: text },
+}
+export type OrderState = RowOf<typeof stateColumns>
+
+/** Reads the status of an order that could not be paid or cancelled. */
 export const findOrderState = statement(
   'order_state',
-  {
-    parameters: { order: uuid, buyer: uuid },
-    columns: {
-      status: textOf<OrderStatus>(),
-      overdue: boolean,
-      is_sold: boolean,
-      price: text,
-      points: text,
-      num: text,
-    },
-  },
+  { parameters: { order: uuid, buyer: uuid }, columns: stateColumns },
   `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, s.closed_at is null as is_sold,
      o.price::text, w.points::text, w.num::text
    from orders o join wallets w on w.user_id = o.buyer_id join network_apps a on a.id = o.network_app_id
@@ -171,12 +136,9 @@ export const findOrderState = statement(
    where o.id = $order and o.buyer_id = $buyer`,
 )
 
-/**
- * Waits for the synchronous standbys, as a write does. A read alone could return stale data: a former primary that was
- * replaced by its standby may not know about newer orders.
- */
-export const awaitStandbys = statement(
-  'order_await',
+/** Waits for the synchronous standbys, as a write does. A read alone could return stale data of a former primary. */
+export const waitForStandbys = statement(
+  'order_wait_for_standbys',
   { columns: { at: text } },
   `select pg_logical_emit_message(true, 'annal', '')::text as at`,
 )
@@ -195,11 +157,9 @@ const saleLines: readonly EntryLine[] = [
 /**
  * Pays orders in one statement: the charge, the events, the webhook deliveries and the mail jobs. The statement locks
  * open orders, then the wallets of buyers and owners by ascending ID, so that two sales cannot deadlock. New balances
- * are computed from the locked rows. PostgreSQL would check CHECK constraints against an older row version that may
- * lack recent income. The clock is read after locking, so that no payment completes after the deadline. Points are
- * spent first. The owner earns each currency minus the platform's share. A wallet row is updated once for all sales of
- * the statement. An order of a disabled webhook also gets a delivery. That delivery fails without a request, so the
- * order ends according to the policy of its app.
+ * are computed from the locked rows, because CHECK constraints would see an older row version without recent income.
+ * The clock is read after locking, so that no payment completes after the deadline. An order of a disabled webhook also
+ * gets a delivery. That delivery fails without a request, so the order ends according to the policy of its app.
  */
 export const payOrder = joinedStatement(
   'order_pay',
@@ -223,8 +183,7 @@ export const payOrder = joinedStatement(
    ),
    party as materialized (select buyer as user_id from sale union select owner_id from sale),
    locked_wallets as materialized (
-     select w.user_id, w.points, w.num, w.closed_at
-     from party join wallets w on w.user_id = party.user_id
+     select w.user_id, w.points, w.num, w.closed_at from party join wallets w on w.user_id = party.user_id
      order by w.user_id for no key update of w
    ),
    payment_time as materialized (
@@ -263,8 +222,7 @@ export const payOrder = joinedStatement(
      update orders o set status = case when split.calls then 'PENDING' else 'SUCCESS' end::order_status,
        points_paid = split.points, num_paid = split.num, transfer_id = split.transfer_id, paid_at = split.at,
        settled_at = case when split.calls then null else split.at end
-     from split where o.id = split.order
-     returning o.*
+     from split where o.id = split.order returning o.*
    ),
    ${eventSql({
      from: 'feed join updated_wallets on updated_wallets.user_id = feed.user_id',
@@ -299,7 +257,6 @@ export const payOrder = joinedStatement(
    from paid_order join split on split.order = paid_order.id, (select count(*) from enqueued_jobs) as jobs`,
 )
 
-/** Cancels an open order. */
 export const cancelOrder = statement(
   'order_cancel',
   { parameters: { order: uuid, buyer: uuid, ...onceTypes }, columns: orderRow },
@@ -311,19 +268,15 @@ export const cancelOrder = statement(
    ),
    updated_wallet as (
      update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders - 1 from open_order
-     where w.user_id = $buyer
-     returning w.event_sequence as sequence
+     where w.user_id = $buyer returning w.event_sequence as sequence
    ),
    cancelled_order as (
      update orders o set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('o')}
      from open_order where o.id = open_order.id returning o.*
    ),
    ${eventSql({
-     from: 'cancelled_order, updated_wallet',
-     owner: 'cancelled_order.buyer_id',
-     sequence: 'updated_wallet.sequence',
-     type: 'order.cancelled',
-     order: 'cancelled_order.id',
+     ...{ from: 'cancelled_order, updated_wallet', owner: 'cancelled_order.buyer_id' },
+     ...{ sequence: 'updated_wallet.sequence', type: 'order.cancelled', order: 'cancelled_order.id' },
    })},
    ${onceSql('$order::text', 'cancelled_order')}
    select ${orderSql('cancelled_order')} from cancelled_order`,

@@ -2,36 +2,31 @@
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { type Order, OrderStatus, type Prisma } from '../../db/prisma/client.ts'
-import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
+import { authenticationFailed, DomainError, LostKeyError, notFound } from '../../shared/errors.ts'
 import { type IdempotentContext, insertIdempotencyKey, once, onceParams } from '../../shared/idempotency.ts'
-import { fromId, newUuid, uuidFrom } from '../../shared/ids.ts'
+import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
 import { idInput, inspect, jsonObject, parse, trimmedText } from '../../shared/input.ts'
 import { createReader, type Search, searched } from '../../shared/lists.ts'
-import type { UserActor } from '../../shared/policy.ts'
-import { assertTrusted, assertUserMay, visibleOrders } from '../../shared/policy.ts'
-import { type Funds, maxCost, noCost, type Quote, quoteOf, readFunds, validateCharge } from '../wallet/quote.ts'
+import { assertTrusted, assertUserMay, type UserActor, visibleOrders } from '../../shared/policy.ts'
+import { maxCost, noCost, type Quote, quoteOf, readFunds, validateCharge } from '../wallet/quote.ts'
 import {
-  awaitStandbys,
   cancelOrder as cancelOrderStatement,
   findOffer,
   findOrderState,
   insertOrder,
+  type Offer,
+  type OrderState,
   payOrder,
+  waitForStandbys,
 } from './orders.sql.ts'
 
 type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 
-interface OrderFilter {
-  status?: OrderStatus | undefined
-  search?: Search
-}
-
-/** Returns true if an order with this status has been paid. This includes refunded orders. */
+/** Returns true if an order with this status was paid, even if it was refunded later. */
 export const isPaid = (status: OrderStatus) => !['CREATED', 'EXPIRED', 'CANCELLED'].includes(status)
 
 /** Returns true if an order can no longer be confirmed, even if the expiry job has not processed it yet. */
-const isExpired = ({ status, overdue }: { status: OrderStatus; overdue: boolean }) =>
-  status === 'EXPIRED' || (status === 'CREATED' && overdue)
+const isExpired = ({ status, overdue }: OrderState) => status === 'EXPIRED' || (status === 'CREATED' && overdue)
 
 const orderExpired = () => new DomainError('ORDER_EXPIRED', 'The order was not confirmed in time. Create a new one.')
 const walletBusy = () =>
@@ -40,17 +35,18 @@ const walletBusy = () =>
 const newestFirst: Prisma.OrderOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
 
 /** Reads the actor's own orders, newest first. */
-export const orderReader = createReader<Order, OrderQuery>()<OrderFilter, Prisma.OrderWhereInput>({
+export const orderReader = createReader<Order, OrderQuery>()({
   ...{ model: 'order', prefix: 'order', label: 'Order', action: 'order:read', orderBy: newestFirst },
   visible: visibleOrders,
-  where: ({ search, ...filter }) => ({ ...filter, ...searched(search, (word) => [{ networkAppName: word }]) }),
+  where: ({ search, ...filter }: { status?: OrderStatus; search?: Search }): Prisma.OrderWhereInput => ({
+    ...filter,
+    ...searched(search, (word) => [{ networkAppName: word }]),
+  }),
 })
 
-const saleFilterInput = z.strictObject({
-  networkAppId: idInput('app').optional(),
-  buyerId: idInput('user').optional(),
-  status: z.enum(OrderStatus).optional(),
-})
+const saleFilterInput = z
+  .strictObject({ networkAppId: idInput('app'), buyerId: idInput('user'), status: z.enum(OrderStatus) })
+  .partial()
 
 /** Reads the orders of all users, newest first, for administrators. */
 export const saleReader = createReader<Order, OrderQuery>()({
@@ -58,12 +54,7 @@ export const saleReader = createReader<Order, OrderQuery>()({
   isBounded: true,
   visible: () => ({}),
   where(filter: z.input<typeof saleFilterInput>): Prisma.OrderWhereInput {
-    const { networkAppId, buyerId, status } = parse(saleFilterInput, filter)
-    return {
-      ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
-      ...(buyerId !== undefined && { buyerId: fromId(buyerId)!.uuid }),
-      ...(status !== undefined && { status }),
-    }
+    return parse(saleFilterInput, filter)
   },
 })
 
@@ -71,17 +62,48 @@ export const saleReader = createReader<Order, OrderQuery>()({
 async function readOrderState({ database }: Use<'database'>, buyer: UserActor, uuid: string) {
   const [state] = await database.query(findOrderState, { order: uuid, buyer: buyer.id })
   if (state) return state
-  await database.query(awaitStandbys)
+  await database.query(waitForStandbys)
   throw notFound('Order')
 }
 
 /** Maximum size of the arguments as JSON text, in bytes. */
 export const MAX_ACTION_ARGS_BYTES = 65_536
 
-const actionArgs = jsonObject
-  .default({})
-  .transform((value) => JSON.stringify(value))
-  .refine((json) => Buffer.byteLength(json) <= MAX_ACTION_ARGS_BYTES, 'Ensure this object has no more than 64 KB.')
+export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`
+
+/** Arguments that this process encrypted. The cache saves a decryption in the response to `createOrder`. */
+const plainTexts = new WeakMap<Uint8Array, string>()
+/** Orders whose decryption failure was logged. */
+const loggedOrders = new Set<string>()
+const MAX_LOGGED = 10_000
+
+/** Encrypts the arguments of an order, because they may contain an access token. Empty arguments become null. */
+async function sealActionArgs({ envelopeCipher }: Use<'envelopeCipher'>, orderId: string, json: string) {
+  if (json === '{}') return null
+  const sealed = await envelopeCipher.seal(json, actionArgsContext(orderId))
+  plainTexts.set(sealed, json)
+  return sealed
+}
+
+/** Decrypts the arguments of an order. Throws LostKeyError. */
+export const openActionArgs = async (
+  { envelopeCipher }: Use<'envelopeCipher'>,
+  orderId: string,
+  sealed: Uint8Array | null,
+): Promise<Record<string, unknown>> =>
+  sealed ? JSON.parse(plainTexts.get(sealed) ?? (await envelopeCipher.open(sealed, actionArgsContext(orderId)))) : {}
+
+/** Decrypts the arguments of an order for display. Logs a failure once per order, and returns an empty object. */
+export const showActionArgs = (context: Use<'envelopeCipher' | 'log'>, orderId: string, sealed: Uint8Array | null) =>
+  openActionArgs(context, orderId, sealed).catch((error: unknown) => {
+    if (!(error instanceof LostKeyError)) throw error
+    if (loggedOrders.size >= MAX_LOGGED) loggedOrders.clear()
+    const fields = { err: error, order: toId('order', orderId) }
+    if (!loggedOrders.has(orderId))
+      context.log.error(fields, 'Failed to decrypt the arguments of an order; showing them as empty')
+    loggedOrders.add(orderId)
+    return {}
+  })
 
 const createOrderInput = z.strictObject({
   /** ID or name of the network app. */
@@ -90,31 +112,25 @@ const createOrderInput = z.strictObject({
     .transform((value) => value.normalize())
     .refine((value) => value.length > 0, 'This field is required.'),
   /** Arguments that are sent to the webhook. */
-  actionArgs,
+  actionArgs: jsonObject
+    .default({})
+    .transform((value) => JSON.stringify(value))
+    .refine((json) => Buffer.byteLength(json) <= MAX_ACTION_ARGS_BYTES, 'Ensure this object has no more than 64 KB.'),
   maxCost,
 })
 
-type CreateOrderInput = z.input<typeof createOrderInput>
-
-/** An app that is for sale, with the state of the buyer. */
-interface Offer extends Funds {
-  price: string
-  /** Number of the buyer's open orders. `free_in`: seconds until the first of them expires. */
-  open: number
-  free_in: number | null
-}
+/** Returns the statement parameters that identify an app by its ID or name. */
+const appParams = (networkApp: string) => ({ app: fromId(networkApp, 'app')?.uuid ?? null, name: networkApp })
 
 const noSuchApp = () => new DomainError('INVALID_NETWORK_APP_NAME', 'There is no such network app.')
 
-const tooManyOpen = ({ open, free_in }: Offer) =>
-  new DomainError('TOO_MANY_OPEN_ORDERS', `You have ${open} unconfirmed orders. Confirm or cancel one of them first.`, {
-    ...(free_in !== null && { retryAfter: Math.max(1, free_in) }),
-  })
-
-/** Returns all errors that prevent the creation of an order. `createOrder` throws the first one. A quote lists all. */
+/** Returns all errors that prevent the creation of an order. A quote lists all errors. `createOrder` throws the first. */
 function offerProblems(offer: Offer, cost: string | undefined, { config }: Use<'config'>): DomainError[] {
   const problems = validateCharge('order', offer, { funds: offer, maxCost: cost })
-  return offer.open >= config.limits['open-orders'] ? [...problems, tooManyOpen(offer)] : problems
+  if (offer.open < config.limits['open-orders']) return problems
+  const message = `You have ${offer.open} unconfirmed orders. Confirm or cancel one of them first.`
+  const retry = offer.free_in === null ? {} : { retryAfter: Math.max(1, offer.free_in) }
+  return [...problems, new DomainError('TOO_MANY_OPEN_ORDERS', message, retry)]
 }
 
 /**
@@ -123,20 +139,20 @@ function offerProblems(offer: Offer, cost: string | undefined, { config }: Use<'
  * TOO_MANY_OPEN_ORDERS.
  */
 export async function createOrder(
-  context: IdempotentContext & Use<'config' | 'actionArgs' | 'notifications'>,
-  rawInput: CreateOrderInput,
+  context: IdempotentContext & Use<'config' | 'envelopeCipher' | 'notifications'>,
+  rawInput: z.input<typeof createOrderInput>,
 ): Promise<Order> {
   const { actor, database, config } = context
   assertUserMay(actor, 'order:create')
   assertTrusted(actor, { needed: true })
   const input = parse(createOrderInput, rawInput)
-  const app = { app: fromId(input.networkApp, 'app')?.uuid ?? null, name: input.networkApp }
+  const app = appParams(input.networkApp)
   // Creating an order costs nothing, and cancelled orders do not count against the limit of open orders.
   context.idempotency.isFree = true
   let created: Order | undefined
   const uuid = await once(context, 'createOrder', input, async () => {
     const order = newUuid()
-    const encrypted = await context.actionArgs.seal(order, input.actionArgs)
+    const encrypted = await sealActionArgs(context, order, input.actionArgs)
     const [inserted] = await database.query(insertOrder, {
       ...{ order, buyer: actor.id, ...app, actionArgs: encrypted, maxCost: input.maxCost ?? null },
       ...{ window: config.store.orderWindowSeconds, maxOpen: config.limits['open-orders'] },
@@ -155,44 +171,32 @@ export async function createOrder(
   return created ?? orderReader.getByUuid(context, uuid)
 }
 
-/** Quotes `createOrder`: the price to pay at confirmation. The quote lists all errors except UNTRUSTED_CLIENT. */
+/** Quotes `createOrder`: the price to pay at confirmation. Throws UNTRUSTED_CLIENT. */
 export async function quoteCreateOrder(
   context: Use<'actor' | 'database' | 'config'>,
-  rawInput: CreateOrderInput,
+  rawInput: z.input<typeof createOrderInput>,
 ): Promise<Quote> {
   const { actor, database } = context
   assertUserMay(actor, 'order:create')
   assertTrusted(actor, { needed: true })
   const { data, refusals } = inspect(createOrderInput, rawInput)
   if (data.networkApp === undefined) return quoteOf(noCost, await readFunds(context, actor.id), refusals)
-  const app = { app: fromId(data.networkApp, 'app')?.uuid ?? null, name: data.networkApp }
-  const [offer] = await database.query(findOffer, { buyer: actor.id, ...app })
+  const [offer] = await database.query(findOffer, { buyer: actor.id, ...appParams(data.networkApp) })
   if (!offer) return quoteOf(noCost, await readFunds(context, actor.id), [...refusals, noSuchApp()])
   return quoteOf(offer, offer, [...refusals, ...offerProblems(offer, data.maxCost, context)])
 }
 
 const confirmOrderInput = z.strictObject({ maxCost })
 
-interface ConfirmOrderInput extends z.input<typeof confirmOrderInput> {
-  id: string
-}
+type ConfirmOrderInput = z.input<typeof confirmOrderInput> & { id: string }
 
-interface UnpaidOrder extends Funds {
-  status: OrderStatus
-  overdue: boolean
-  /** False if the owner of the app deleted their account. */
-  is_sold: boolean
-  price: string
-}
-
-/** Returns all errors that prevent the payment of an order. `confirmOrder` throws the first one. A quote lists all. */
-function paymentProblems(order: UnpaidOrder, cost: string | undefined): DomainError[] {
+/** Returns all errors that prevent the payment of an order. A quote lists all errors. `confirmOrder` throws the first. */
+function paymentProblems(order: OrderState, cost: string | undefined): DomainError[] {
   const problems = validateCharge('order', order, { funds: order, maxCost: cost })
+  const unable = (message: string) => [new DomainError('UNABLE_TO_CONFIRM_ORDER', message), ...problems]
   if (isExpired(order)) return [orderExpired(), ...problems]
-  if (!order.is_sold)
-    return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The seller deleted their account.'), ...problems]
-  if (order.status === 'CREATED') return problems
-  return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The order was cancelled.'), ...problems]
+  if (!order.is_sold) return unable('The seller deleted their account.')
+  return order.status === 'CREATED' ? problems : unable('The order was cancelled.')
 }
 
 /**
@@ -228,8 +232,7 @@ export async function confirmOrder(
 }
 
 /**
- * Quotes `confirmOrder`. An order that is already paid costs nothing. Other errors are part of the quote. Throws only
- * UNTRUSTED_CLIENT and NOT_FOUND.
+ * Quotes `confirmOrder`. A paid order costs nothing. Throws UNTRUSTED_CLIENT, NOT_FOUND.
  */
 export async function quoteConfirmOrder(
   { actor, database }: Use<'actor' | 'database'>,

@@ -1,32 +1,19 @@
 /** SQL of order refunds: the shared CTEs, and the statement for refunds by administrators. */
-import { arrayOf, boolean, numeric, orNull, statement, text, uuid } from '../../db/sql.ts'
+import { arrayOf, boolean, numeric, orNull, type RowOf, statement, text, uuid } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
 import { onceSql, onceTypes } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
-import { type EventParts, eventSql } from '../events/events.sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { newTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { deliveryJobs } from '../webhooks/webhook-schedule.ts'
 import { eraseArgumentsSql } from './orders.sql.ts'
 
-/** SQL parts of a statement that refunds an order. */
-interface RefundParts {
-  /**
-   * Name of a CTE with one row per refund, and none if there is no refund. Its columns are the order's `id`,
-   * `transfer_id` (its charge), `buyer_id` and `owner_id`. The refunded amounts are `points` and `num`. The amounts of
-   * earlier refunds are `points_before` and `num_before`. The paid amounts are `points_paid` and `num_paid`.
-   */
-  from: string
-  /** SQL expression of the transfer's reference. Its unique index prevents a second refund with the same reference. */
-  reference: string
-  /** SQL expressions for the columns of the refund. */
-  record: { id: string; reason: string; refundedBy: string }
-  /** Name of the CTE of new events. It has one row per event, with the `owner_id` of the feed. */
-  events: string
-}
+/** SQL expressions of the transfer's `reference`, and of columns of the refund. */
+type RefundParts = Record<'reference' | 'id' | 'reason' | 'refundedBy', string>
 
 /**
- * Returns SQL of the platform's part of a refund. It is the platform's share of all refunds so far minus its share of
- * the earlier ones. So the rounded shares of partial refunds add up exactly to the share of the whole.
+ * SQL of the platform's part of a refund: its share of all refunds so far, minus its share of the earlier refunds. With
+ * this difference, the rounded shares of partial refunds add up exactly to the share of the whole.
  */
 const platformShareSql = (currency: 'points' | 'num') => {
   const shareOf = (amount: string) => `round(earned.${currency} * (${amount}) / nullif(r.${currency}_paid, 0), 18)`
@@ -35,16 +22,16 @@ const platformShareSql = (currency: 'points' | 'num') => {
 }
 
 /**
- * Returns the CTEs that refund money of a paid order. The platform and the app owner return their shares in proportion.
- * If the owner has already spent the share, the platform's revenue pays the rest. So the buyer gets the full refund and
- * no balance becomes negative. These CTEs also number the events, because a statement can update a wallet row only
- * once. `updated_wallets (user_id, before)` has the last event sequence of each feed before the refund.
- * `inserted_transfers (id)` and `inserted_refunds (id)` return the refund.
+ * CTEs that refund the rows of the CTE `refund`: amounts to refund, amounts refunded before, order, buyer, app owner, and
+ * `transfer_id` of the charge. The platform and the owner return their shares in proportion. If the owner has already
+ * spent the share, the platform pays the rest, so that no balance becomes negative. A statement can update a wallet row
+ * only once, so these CTEs also count the events of the CTE `new_events`. The unique index of `reference` prevents a
+ * second refund. The CTEs `updated_wallets`, `inserted_transfers` and `inserted_refunds` have the results.
  */
-export const refundSql = ({ from, reference, record, events }: RefundParts) => `
+export const refundSql = ({ reference, id, reason, refundedBy }: RefundParts) => `
   split as materialized (
     select r.*, ${platformShareSql('points')} as points_share, ${platformShareSql('num')} as num_share
-    from ${from} r, lateral (
+    from refund r, lateral (
       select coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points,
         coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num
       from entries where transfer_id = r.transfer_id and book = 'REVENUE'
@@ -52,7 +39,7 @@ export const refundSql = ({ from, reference, record, events }: RefundParts) => `
   ),
   changes as materialized (
     select user_id, sum(num) as num, sum(points) as points, sum(events)::int as events from (
-      select owner_id as user_id, 0 as num, 0 as points, 1 as events from ${events}
+      select owner_id as user_id, 0 as num, 0 as points, 1 as events from new_events
       union all
       select buyer_id, num, points, 0 from split
       union all
@@ -86,15 +73,12 @@ export const refundSql = ({ from, reference, record, events }: RefundParts) => `
   })},
   inserted_refunds as (
     insert into refunds (id, order_id, transfer_id, points, num, points_before, num_before, reason, refunded_by)
-    select ${record.id}, split.id, new_transfer.transfer_id, points, num, points_before, num_before, ${record.reason}, ${record.refundedBy}
+    select ${id}, split.id, new_transfer.transfer_id, points, num, points_before, num_before, ${reason}, ${refundedBy}
     from split, new_transfer returning id
   )`
 
-/**
- * Returns the CTE that inserts the events of `new_events (owner_id, type, order_id, delivery_id)`. Their sequences
- * continue from those in `updated_wallets`.
- */
-export const newEventsSql = (about: Pick<EventParts, 'transfer'> = {}) =>
+/** CTE that inserts the events of the CTE `new_events (owner_id, type, order_id, delivery_id)`. */
+export const newEventsSql = (transfer = 'null') =>
   eventSql({
     from: 'new_events join updated_wallets on updated_wallets.user_id = new_events.owner_id',
     owner: 'new_events.owner_id',
@@ -102,35 +86,32 @@ export const newEventsSql = (about: Pick<EventParts, 'transfer'> = {}) =>
     type: { sql: 'new_events.type' },
     order: 'new_events.order_id',
     delivery: 'new_events.delivery_id',
-    ...about,
+    transfer,
   })
 
-/** Reads the refundable amounts of an order, as decimal strings. Returns no row if the order does not exist. */
+const refundableColumns = { paid: boolean, isBuyerDeleted: boolean, points: text, num: text }
+export type Refundable = RowOf<typeof refundableColumns>
+
+/** Reads the amounts of an order that can still be refunded, and facts that can prevent a refund. */
 export const findRefundable = statement(
   'refund_refundable',
-  { parameters: { order: uuid }, columns: { paid: boolean, isBuyerDeleted: boolean, points: text, num: text } },
+  { parameters: { order: uuid }, columns: refundableColumns },
   `select o.paid_at is not null as paid, w.closed_at is not null as "isBuyerDeleted",
      (o.points_paid - o.points_refunded)::text as points, (o.num_paid - o.num_refunded)::text as num
    from orders o join wallets w on w.user_id = o.buyer_id where o.id = $order`,
 )
 
 /**
- * Refunds an amount of a paid order, or the remaining amount. The order is locked first, so refunds of one order run
- * one after the other. Then the wallets are locked by ascending ID. Currency units are refunded before points. A
+ * Refunds an amount of a paid order. The lock of the order serializes its refunds. Wallets are locked by ascending ID. A
  * complete refund ends the order and erases its arguments. Returns no row if the order is not paid, the amount is too
- * high, or the buyer's account is deleted. `subject`: the public ID of the order.
+ * high, or the buyer's account is deleted. `subject`: the public ID of the order. `amount`: null refunds the rest.
  */
 export const refundStatement = statement(
   'refund_order',
   {
     parameters: {
-      refund: uuid,
-      order: uuid,
-      subject: text,
-      amount: orNull(numeric),
-      reason: text,
-      ...audited,
-      ...onceTypes,
+      ...{ refund: uuid, order: uuid, subject: text, amount: orNull(numeric), reason: text },
+      ...{ ...audited, ...onceTypes },
     },
     columns: { feeds: arrayOf(uuid) },
   },
@@ -169,12 +150,10 @@ export const refundStatement = statement(
      select owner_id, 'order.refunded', id, null from refund
    ),
    ${refundSql({
-     from: 'refund',
-     reference: `'order-refund:' || split.id || ':' || $refund`,
-     record: { id: '$refund', reason: '$reason', refundedBy: '$actor' },
-     events: 'new_events',
+     ...{ reference: `'order-refund:' || split.id || ':' || $refund`, id: '$refund' },
+     ...{ reason: '$reason', refundedBy: '$actor' },
    })},
-   ${newEventsSql({ transfer: '(select id from inserted_transfers)' })},
+   ${newEventsSql('(select id from inserted_transfers)')},
    inserted_delivery as (
      insert into webhook_deliveries (event_id, network_app_id, order_id)
      select inserted_events.id, a.id, refund.id from inserted_events

@@ -4,6 +4,7 @@ import type { JobData } from '../../jobs/queues.ts'
 import { isUnavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { webhookSecretContext } from '../store/network-apps.ts'
+import { openActionArgs } from '../store/orders.ts'
 import {
   type AttemptResult,
   type DueDelivery,
@@ -17,71 +18,46 @@ import { nextAttemptAfter, shouldLog } from './webhook-schedule.ts'
 import type { UnsavedOutcomes, WebhookCall, WebhookOutcome } from './webhook-sender.ts'
 
 type Needs = Use<
-  'database' | 'envelopeCipher' | 'actionArgs' | 'webhookSender' | 'unsavedOutcomes' | 'notifications' | 'log' | 'meter'
+  'database' | 'envelopeCipher' | 'webhookSender' | 'unsavedOutcomes' | 'notifications' | 'log' | 'meter'
 >
 
-/** Maximum number of attempt outcomes that a process keeps in memory while the database is unavailable. */
+/** Maximum number of attempt outcomes in memory while the database is unavailable. */
 const MAX_UNSAVED_OUTCOMES = 1_000
 
 const GONE = 410
 
-const noReceiver: WebhookOutcome = {
-  failure:
-    'The webhook was not called: it was removed or disabled, the order was refunded, or its arguments are erased.',
-  response: '',
-  duration: 0,
-}
-/** Outcome if the arguments of the order or the secrets of the app cannot be decrypted. */
-const unreadablePayload: WebhookOutcome = {
-  failure: 'The webhook was not called: its data could not be decrypted.',
-  response: '',
-  duration: 0,
-}
-/** Outcome of a delivery whose job failed for the last time. */
-const jobFailed: WebhookOutcome = {
-  failure: 'The webhook could not be called, or its result could not be stored.',
-  response: '',
-  duration: 0,
-}
+/** Returns the outcome of an attempt that did not call the receiver. */
+const notCalled = (failure: string, cause?: unknown): WebhookOutcome => ({ failure, cause, response: '', duration: 0 })
+const NO_RECEIVER =
+  'The webhook was not called: it was removed or disabled, the order was refunded, or its arguments are erased.'
+const UNREADABLE = 'The webhook was not called: its data could not be decrypted.'
+const JOB_FAILED = 'The webhook could not be called, or its result could not be stored.'
 
-async function prepareCall(
-  { envelopeCipher, actionArgs: argumentsOf }: Needs,
-  due: DueDelivery,
-  url: string,
-): Promise<WebhookCall> {
+async function prepareCall({ envelopeCipher }: Needs, due: DueDelivery, url: string): Promise<WebhookCall> {
   const openSecret = (sealed: Uint8Array | null) =>
     sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
   const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(openSecret))
   // The arguments are part of `order.paid` events only. Other events are sent even if the arguments cannot be decrypted.
-  const actionArgs =
-    isSale(due) && due.type === 'order.paid' ? await argumentsOf.open(due.order_id, due.action_args) : {}
+  const hasArguments = isSale(due) && due.type === 'order.paid'
+  const actionArgs = hasArguments ? await openActionArgs({ envelopeCipher }, due.order_id, due.action_args) : {}
   const body = writePayload(due, actionArgs)
   const redacted = [...textsOf(actionArgs), ...secrets]
   return { url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted }
 }
 
 /** Calls the receiver. An error before the call counts as a failed attempt, so that the retry schedule continues. */
-async function attempt(context: Needs, due: DueDelivery, url: string): Promise<WebhookOutcome> {
-  let call: WebhookCall
-  try {
-    call = await prepareCall(context, due, url)
-  } catch (cause) {
-    return { ...unreadablePayload, cause }
-  }
-  return context.webhookSender.send(call)
+async function attempt(context: Needs, due: DueDelivery): Promise<WebhookOutcome> {
+  if (!due.webhook_url) return notCalled(NO_RECEIVER)
+  const call = await prepareCall(context, due, due.webhook_url).catch((cause: unknown) => notCalled(UNREADABLE, cause))
+  return 'url' in call ? context.webhookSender.send(call) : call
 }
 
-function notifyFeeds({ notifications }: Needs, rows: readonly { feeds: string[] }[]) {
-  for (const feed of rows.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
-}
-
-/** Records the only attempt of a test event. A test event changes no order and is not counted in metrics. */
-async function recordTest(context: Needs, result: AttemptResult): Promise<void> {
-  const { database } = context
+/** Records the last attempt of a delivery, and notifies the feeds with new events. */
+async function settle({ database, notifications }: Needs, result: AttemptResult, goneUrl: string | null) {
   const rows = await (result.failure === null
     ? database.query(recordDelivered, result)
-    : database.query(recordGivenUp, { ...result, goneUrl: null }))
-  notifyFeeds(context, rows)
+    : database.query(recordGivenUp, { ...result, goneUrl }))
+  for (const feed of rows.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
 }
 
 function countAttempt({ meter }: Needs, outcome: string, statusCode: number | undefined, milliseconds: number) {
@@ -95,14 +71,11 @@ async function record(context: Needs, id: string, due: DueDelivery, outcome: Web
   const { database, log } = context
   const { statusCode, failure, retryAfter, response, duration, cause } = outcome
   const result: AttemptResult = {
-    delivery: id,
-    before: due.attempt_count,
-    duration,
-    response,
-    statusCode: statusCode ?? null,
-    failure: failure ?? null,
+    ...{ delivery: id, before: due.attempt_count, duration, response },
+    ...{ statusCode: statusCode ?? null, failure: failure ?? null },
   }
-  if (due.type === 'webhook.test') return recordTest(context, result)
+  // A test event changes no order, is not retried, and is not counted in metrics.
+  if (due.type === 'webhook.test') return settle(context, result, null)
   const attempts = due.attempt_count + 1
   const fields = {
     delivery: toId('delivery', id),
@@ -113,7 +86,7 @@ async function record(context: Needs, id: string, due: DueDelivery, outcome: Web
     ...(cause !== undefined && { err: cause }),
   }
   if (failure === undefined) {
-    notifyFeeds(context, await database.query(recordDelivered, result))
+    await settle(context, result, null)
     countAttempt(context, 'delivered', statusCode, duration)
     return log.debug(fields, 'Webhook delivered')
   }
@@ -122,13 +95,10 @@ async function record(context: Needs, id: string, due: DueDelivery, outcome: Web
     await database.query(recordRetry, { ...result, seconds })
     countAttempt(context, 'failed', statusCode, duration)
     const level = cause === undefined ? 'info' : 'warn'
-    return log[shouldLog(attempts) ? level : 'debug'](
-      { ...fields, failure, retryInSeconds: seconds },
-      'Webhook delivery failed; retrying',
-    )
+    const details = { ...fields, failure, retryInSeconds: seconds }
+    return log[shouldLog(attempts) ? level : 'debug'](details, 'Webhook delivery failed; retrying')
   }
-  const goneUrl = statusCode === GONE ? due.webhook_url : null
-  notifyFeeds(context, await database.query(recordGivenUp, { ...result, goneUrl }))
+  await settle(context, result, statusCode === GONE ? due.webhook_url : null)
   countAttempt(context, 'abandoned', statusCode, duration)
   log.warn({ ...fields, failure }, 'Webhook delivery failed permanently')
 }
@@ -140,7 +110,7 @@ function takeUnsaved(unsavedOutcomes: UnsavedOutcomes, id: string, before: numbe
   return unsaved?.before === before ? unsaved.outcome : undefined
 }
 
-/** Records an outcome. If the database is unavailable, keeps it for the next job, which then skips the call. */
+/** Records an outcome. If the database is unavailable, the next job records the outcome and skips the call. */
 async function recordOrKeep(context: Needs, id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
   const { unsavedOutcomes } = context
   try {
@@ -159,8 +129,7 @@ export async function deliverWebhook(context: Needs, { deliveryId }: JobData['we
   const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: false })
   if (!due) return
   const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
-  const outcome = unsaved ?? (due.webhook_url ? await attempt(context, due, due.webhook_url) : noReceiver)
-  await recordOrKeep(context, deliveryId, due, outcome)
+  await recordOrKeep(context, deliveryId, due, unsaved ?? (await attempt(context, due)))
 }
 
 /** Settles a delivery whose job failed for the last time, by the failure policy of the app. Throws UNAVAILABLE. */
@@ -168,5 +137,10 @@ export async function abandonDelivery(context: Needs, { deliveryId }: JobData['w
   const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: true })
   if (!due) return
   const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
-  await recordOrKeep(context, deliveryId, unsaved ? due : { ...due, webhook_url: null }, unsaved ?? jobFailed)
+  await recordOrKeep(
+    context,
+    deliveryId,
+    unsaved ? due : { ...due, webhook_url: null },
+    unsaved ?? notCalled(JOB_FAILED),
+  )
 }

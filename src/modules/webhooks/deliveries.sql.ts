@@ -20,29 +20,17 @@ import { audited, auditSql } from '../audit/audit-sql.ts'
 import { newEventsSql, refundSql } from '../store/refunds.sql.ts'
 import { deliveryJobs } from './webhook-schedule.ts'
 
-/** Columns of the paid order of a webhook event. Amounts are decimal strings. */
 const saleColumns = {
-  order_id: orNull(uuid),
-  buyer_id: orNull(uuid),
-  network_app_name: orNull(text),
-  price: orNull(text),
-  num_paid: orNull(text),
-  points_paid: orNull(text),
-  created_at: orNull(timestamp),
-  paid_at: orNull(timestamp),
+  ...{ order_id: orNull(uuid), buyer_id: orNull(uuid), network_app_name: orNull(text), price: orNull(text) },
+  ...{ num_paid: orNull(text), points_paid: orNull(text), created_at: orNull(timestamp), paid_at: orNull(timestamp) },
 }
-/** Columns of the refund of a webhook event. Amounts are decimal strings. */
 const refundColumns = {
-  refund_id: orNull(uuid),
-  refunded_at: orNull(timestamp),
-  refund_points: orNull(text),
-  refund_num: orNull(text),
-  /** Refunded points of the order, including this refund and previous refunds. */
-  points_refunded: orNull(text),
-  num_refunded: orNull(text),
+  ...{ refund_id: orNull(uuid), refunded_at: orNull(timestamp), refund_points: orNull(text), refund_num: orNull(text) },
+  // Refunded amounts of the order, including this refund and previous refunds.
+  ...{ points_refunded: orNull(text), num_refunded: orNull(text) },
 }
 
-/** Columns of an event and of all data that its webhook call contains. */
+/** Columns of an event and of all data that its webhook call contains. Amounts are decimal strings. */
 export const webhookEventColumns = {
   event_id: uuid,
   type: textOf<'order.paid' | 'order.refunded' | 'webhook.test'>(),
@@ -69,7 +57,6 @@ const dueColumns = {
   now: timestamp,
 }
 
-/** A webhook delivery whose next attempt is due. */
 export type DueDelivery = RowOf<typeof dueColumns>
 
 /** SQL condition: the event is not the payment of a fully refunded order or of an order with erased arguments. */
@@ -92,14 +79,9 @@ export const findDue = statement(
 
 /** Attempt columns. A second attempt with the same `before`, the number of previous attempts, has no effect. */
 const attempt = {
-  delivery: uuid,
-  before: int,
-  duration: int,
-  statusCode: orNull(int),
-  failure: orNull(text),
-  response: text,
+  ...{ delivery: uuid, before: int, duration: int, statusCode: orNull(int), failure: orNull(text), response: text },
 }
-/** Result of an attempt to deliver a webhook. `duration`: in milliseconds. */
+/** `duration`: in milliseconds. */
 export type AttemptResult = ParametersOf<typeof attempt>
 
 const attemptSql = `
@@ -119,7 +101,7 @@ const settleSql = (status: DeliveryStatus) => `
     from locked_delivery where d.id = locked_delivery.id returning d.id, d.order_id, d.network_app_id, locked_delivery.event_type
   )`
 
-/** Columns that return the owners of feeds with new events. */
+/** Owners of feeds with new events. */
 const feedColumns = { feeds: arrayOf(uuid) }
 
 /** Records a successful attempt. For `order.paid`, the order succeeds, even if it had failed before. */
@@ -143,12 +125,8 @@ export const recordDelivered = statement(
      select user_id from wallets where user_id in (select owner_id from new_events) order by user_id for no key update
    ),
    updated_wallets as (
-     update wallets w set event_sequence = w.event_sequence + counted.n
-     from (
-       select owner_id, count(*)::int as n from new_events join locked_wallets on user_id = owner_id group by owner_id
-     ) as counted
-     where w.user_id = counted.owner_id
-     returning w.user_id, w.event_sequence - counted.n as before
+     update wallets w set event_sequence = w.event_sequence + (select count(*) from new_events where owner_id = w.user_id)
+     from locked_wallets where w.user_id = locked_wallets.user_id returning w.user_id, old.event_sequence as before
    ),
    ${newEventsSql()}
    select array(select distinct owner_id from new_events) as feeds from settled_delivery`,
@@ -202,13 +180,8 @@ export const recordGivenUp = statement(
      select a.owner_id, 'delivery.given-up', null, settled_delivery.id
      from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
    ),
-   ${refundSql({
-     from: 'refund',
-     reference: `'order-refund:' || split.id`,
-     record: { id: 'uuidv7()', reason: `''`, refundedBy: 'null' },
-     events: 'new_events',
-   })},
-   ${newEventsSql({ transfer: `case new_events.type when 'order.refunded' then (select id from inserted_transfers) end` })},
+   ${refundSql({ reference: `'order-refund:' || split.id`, id: 'uuidv7()', reason: `''`, refundedBy: 'null' })},
+   ${newEventsSql(`case new_events.type when 'order.refunded' then (select id from inserted_transfers) end`)},
    ${enqueueSql('enqueued_jobs', {
      queue: 'mail',
      from: 'ended_order',

@@ -1,14 +1,14 @@
 /** Reads and replays webhook deliveries, for administrators. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
-import type { Event, Order, Prisma, WebhookDelivery } from '../../db/prisma/client.ts'
+import { DeliveryStatus, type Prisma, type WebhookDelivery } from '../../db/prisma/client.ts'
 import { statement, text, uuid } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
 import { type IdempotentContext, once, onceParams, onceSql, onceTypes } from '../../shared/idempotency.ts'
-import { fromId, toId, uuidFrom } from '../../shared/ids.ts'
+import { uuidFrom } from '../../shared/ids.ts'
 import { idInput, parse } from '../../shared/input.ts'
-import { countLimit, searched } from '../../shared/lists.ts'
+import { createReader, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
@@ -16,75 +16,30 @@ import { replayDelivery as replayDeliveryStatement } from './deliveries.sql.ts'
 import { writePayload } from './delivery-payload.ts'
 import { deliveryJobs } from './webhook-schedule.ts'
 
-type Reader = Use<'actor' | 'database'>
+const filterInput = z
+  .strictObject({ networkAppId: idInput('app'), orderId: idInput('order'), status: z.enum(DeliveryStatus) })
+  .extend({ search: z.string() })
+  .partial()
 
-type DeliveryQuery = Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>
-
-const filterInput = z.strictObject({
-  networkAppId: idInput('app').optional(),
-  orderId: idInput('order').optional(),
-  status: z.enum(['PENDING', 'DELIVERED', 'GIVEN_UP']).optional(),
-  search: z.string().optional(),
-})
-/** Filter of webhook deliveries. IDs have their prefixes. */
-export type DeliveryFilter = z.input<typeof filterInput>
-
-/** Text that replaces the arguments of an order, because one of them may be a valid token. */
+/** Text that replaces the arguments of an order, which may contain a valid access token. */
 const WITHHELD = '[withheld]'
 
 /** Error message for an app whose webhook cannot be called. */
 export const SET_WEBHOOK_FIRST = "The app has no webhook, or its webhook is disabled. Set the app's webhook URL first."
 
-function where(rawFilter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
-  const { networkAppId, orderId, status, search } = parse(filterInput, rawFilter)
-  return {
-    ...searched<Prisma.WebhookDeliveryWhereInput>(search, (word) => [
-      { event: { type: word } },
-      { networkApp: { name: word } },
-    ]),
-    ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
-    ...(orderId !== undefined && { orderId: fromId(orderId)!.uuid }),
-    ...(status !== undefined && { status }),
-  }
-}
+export type DeliveryFilter = z.input<typeof filterInput>
 
-/** Returns a webhook delivery, or null if it does not exist or the caller may not read it. */
-export async function findDelivery(
-  { actor, database }: Reader,
-  id: string,
-  query: DeliveryQuery = {},
-): Promise<WebhookDelivery | null> {
-  const found = canAdminister(actor) && fromId(id, 'delivery')
-  return found ? database.read.webhookDelivery.findFirst({ ...query, where: { id: found.uuid } }) : null
-}
-
-/** Returns a webhook delivery. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-export async function getDelivery(context: Reader, id: string, query?: DeliveryQuery): Promise<WebhookDelivery> {
-  assertMay(context.actor, 'store:administer')
-  const delivery = await findDelivery(context, id, query)
-  if (!delivery) throw notFound('Webhook delivery')
-  return delivery
-}
-
-/** Lists webhook deliveries, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
-export async function listDeliveries(
-  { actor, database }: Reader,
-  filter: DeliveryFilter,
-  query: DeliveryQuery,
-): Promise<WebhookDelivery[]> {
-  assertMay(actor, 'store:administer')
-  return database.read.webhookDelivery.findMany({ ...query, orderBy: { id: 'desc' }, where: where(filter) })
-}
-
-/** Counts webhook deliveries up to the limit for `offset`. Throws the errors of `listDeliveries`. */
-export async function countDeliveries(
-  { actor, database }: Reader,
-  filter: DeliveryFilter,
-  offset?: number | null,
-): Promise<number> {
-  assertMay(actor, 'store:administer')
-  return database.read.webhookDelivery.count({ where: where(filter), take: countLimit(offset) })
-}
+/** Reads webhook deliveries, newest first, for administrators. */
+export const deliveryReader = createReader<WebhookDelivery, Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>>()({
+  ...{ model: 'webhookDelivery', prefix: 'delivery', label: 'Webhook delivery', action: 'store:administer' },
+  orderBy: [{ id: 'desc' }],
+  isBounded: true,
+  visible: (actor) => (canAdminister(actor) ? {} : undefined),
+  where(rawFilter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
+    const { search, ...filter } = parse(filterInput, rawFilter)
+    return { ...filter, ...searched(search, (word) => [{ event: { type: word } }, { networkApp: { name: word } }]) }
+  },
+})
 
 /**
  * Returns the body of a webhook call by the UUID of its event, without the arguments of the order. It checks no
@@ -99,33 +54,24 @@ export async function readPayload(
   return JSON.parse(writePayload(event, event.action_args === null ? {} : WITHHELD))
 }
 
-interface Replayable {
-  event: Pick<Event, 'type'>
-  order: Pick<Order, 'status' | 'actionArgsErasedAt'> | null
-}
-
-function explain({ event, order }: Replayable): string {
-  const paid = event.type === 'order.paid' ? order : null
-  if (paid?.status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
-  if (paid?.actionArgsErasedAt) return 'The arguments of the order are erased, so its webhook is not called again.'
-  return SET_WEBHOOK_FIRST
-}
-
+/** Explains why a delivery cannot be sent again. Throws NOT_FOUND, VALIDATION_FAILED. */
 async function rejectReplay({ database }: Use<'database'>, id: string): Promise<never> {
-  const select = {
-    event: { select: { type: true } },
-    order: { select: { status: true, actionArgsErasedAt: true } },
-  } as const
+  const select = { event: { select: { type: true } }, order: { select: { status: true, actionArgsErasedAt: true } } }
   const delivery = await database.read.webhookDelivery.findFirst({ where: { id }, select })
   if (!delivery) throw notFound('Webhook delivery')
-  throw validationFailed({ id: [explain(delivery)] })
+  const order = delivery.event.type === 'order.paid' ? delivery.order : null
+  const isRefunded = order?.status === 'REFUNDED'
+  const cause = isRefunded
+    ? 'The order was refunded'
+    : order?.actionArgsErasedAt && 'The arguments of the order are erased'
+  throw validationFailed({ id: [cause ? `${cause}, so its webhook is not called again.` : SET_WEBHOOK_FIRST] })
 }
 
 /**
  * Sends a delivery again now, with the same event ID and body. If the attempt fails, the retry schedule continues.
- * Returns the ID of the delivery. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
+ * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
  */
-export async function replayDelivery(context: IdempotentContext, { id }: { id: string }): Promise<string> {
+export async function replayDelivery(context: IdempotentContext, { id }: { id: string }) {
   const { actor, database } = context
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'delivery', 'Webhook delivery')
@@ -134,7 +80,7 @@ export async function replayDelivery(context: IdempotentContext, { id }: { id: s
     const [due] = await database.query(replayDeliveryStatement, parameters)
     return due ? due.id : rejectReplay(context, uuid)
   })
-  return id
+  return { id: uuid }
 }
 
 /**
@@ -163,14 +109,11 @@ const insertTestEvent = statement(
    from inserted_delivery, called_app, (select count(*) from enqueued_jobs) as jobs`,
 )
 
-/**
- * Calls the receiver of a network app once with a signed test event. Returns the ID of the delivery.
- * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
- */
+/** Calls the webhook of an app once with a test event. Throws PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED. */
 export async function sendTestEvent(
   context: IdempotentContext & Use<'notifications'>,
   { networkAppId }: { networkAppId: string },
-): Promise<string> {
+): Promise<{ id: string }> {
   const { actor, database, notifications } = context
   assertMay(actor, 'store:administer')
   const app = uuidFrom(networkAppId, 'app', 'Network app')
@@ -184,5 +127,5 @@ export async function sendTestEvent(
     notifications.notify(sent.owner_id)
     return sent.id
   })
-  return toId('delivery', id)
+  return { id }
 }

@@ -8,7 +8,7 @@ import { add, formatAmount, toUnits } from '../../shared/money.ts'
 import { webhookEventColumns, webhookEventColumnsSql } from './deliveries.sql.ts'
 
 const amount = z.string().regex(/^-?\d+(\.\d+)?$/)
-const moment = z.iso.datetime()
+const timestamp = z.iso.datetime()
 
 const order = {
   network_app_id: z.string().describe('Identifier of the network app.'),
@@ -17,75 +17,62 @@ const order = {
   num_paid: amount.describe('Amount paid in currency units.'),
   points_paid: amount.describe('Amount paid in points.'),
   total_cost: amount.describe('Total amount paid.'),
-  created_at: moment.describe('Time at which the order was created.'),
-  paid_at: moment.describe('Time of the payment.'),
+  created_at: timestamp.describe('Time at which the order was created.'),
+  paid_at: timestamp.describe('Time of the payment.'),
   buyer: z.string().describe('Identifier of the buyer.'),
 }
-const orderId = z.string().describe('Identifier of the order.')
 
-/** Schema of the body of an `order.paid` event. */
-export const orderPaidBody = z
-  .object({
-    type: z.literal('order.paid').describe('Type of the event.'),
-    timestamp: moment.describe('Time of the event.'),
-    data: z
-      .object({
-        order: z
-          .object({
-            id: orderId,
-            status: z
-              .literal('pending')
-              .describe('Status of the order. It becomes `success` when the app accepts this call.'),
-            ...order,
-          })
-          .describe('The order.'),
-        action_args: z
-          .record(z.string(), z.unknown())
-          .describe('Arguments of the order. An empty object if the order has none.'),
-      })
-      .describe('The subject of the event.'),
-  })
-  .meta({ id: 'OrderPaidEvent', description: 'An order was paid. The app must execute its action.' })
+const orderSchema = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.object({ id: z.string().describe('Identifier of the order.'), ...order, ...shape }).describe('The order.')
 
-/** Schema of the body of an `order.refunded` event. */
-export const orderRefundedBody = z
-  .object({
-    type: z.literal('order.refunded').describe('Type of the event.'),
-    timestamp: moment.describe('Time of the event.'),
-    data: z
-      .object({
-        order: z
-          .object({
-            id: orderId,
-            status: z.enum(['partially_refunded', 'refunded']).describe('`refunded` after a full refund of the order.'),
-            ...order,
-            num_refunded: amount.describe('Total refunded currency units, including earlier refunds.'),
-            points_refunded: amount.describe('Total refunded points, including earlier refunds.'),
-            total_refunded: amount.describe('Total refunded amount, including earlier refunds.'),
-          })
-          .describe('The order.'),
-        refund: z
-          .object({
-            id: z.string().describe('Identifier of the refund.'),
-            num: amount.describe('Refunded currency units.'),
-            points: amount.describe('Refunded points.'),
-            total: amount.describe('Refunded amount.'),
-            created_at: moment.describe('Time of the refund.'),
-          })
-          .describe('Amounts of this refund.'),
-      })
-      .describe('The subject of the event.'),
-  })
-  .meta({ id: 'OrderRefundedEvent', description: 'An order was refunded.' })
+/** Returns the schema of the body of an event. */
+const eventBody = <const Type extends string, Data extends z.core.$ZodLooseShape>(
+  ...[type, id, description, data]: [type: Type, id: string, description: string, data: Data]
+) =>
+  z
+    .object({
+      type: z.literal(type).describe('Type of the event.'),
+      timestamp: timestamp.describe('Time of the event.'),
+      data: z.object(data).describe('The subject of the event.'),
+    })
+    .meta({ id, description })
 
-/** Schema of the body of a `webhook.test` event. */
-export const webhookTestBody = z
-  .object({
-    type: z.literal('webhook.test').describe('Type of the event.'),
-    timestamp: moment.describe('Time of the event.'),
-    data: z.object({ network_app_id: order.network_app_id }).describe('The subject of the event.'),
-  })
-  .meta({ id: 'WebhookTestEvent', description: 'A test event. The receiver need not do anything.' })
+export const orderPaidBody = eventBody(
+  ...(['order.paid', 'OrderPaidEvent', 'An order was paid. The app must execute its action.'] as const),
+  {
+    order: orderSchema({
+      status: z
+        .literal('pending')
+        .describe('Status of the order. It becomes `success` when the app accepts this call.'),
+    }),
+    action_args: z
+      .record(z.string(), z.unknown())
+      .describe('Arguments of the order. An empty object if the order has none.'),
+  },
+)
+
+export const orderRefundedBody = eventBody('order.refunded', 'OrderRefundedEvent', 'An order was refunded.', {
+  order: orderSchema({
+    status: z.enum(['partially_refunded', 'refunded']).describe('`refunded` after a full refund of the order.'),
+    num_refunded: amount.describe('Total refunded currency units, including earlier refunds.'),
+    points_refunded: amount.describe('Total refunded points, including earlier refunds.'),
+    total_refunded: amount.describe('Total refunded amount, including earlier refunds.'),
+  }),
+  refund: z
+    .object({
+      id: z.string().describe('Identifier of the refund.'),
+      num: amount.describe('Refunded currency units.'),
+      points: amount.describe('Refunded points.'),
+      total: amount.describe('Refunded amount.'),
+      created_at: timestamp.describe('Time of the refund.'),
+    })
+    .describe('Amounts of this refund.'),
+})
+
+export const webhookTestBody = eventBody(
+  ...(['webhook.test', 'WebhookTestEvent', 'A test event. The receiver need not do anything.'] as const),
+  { network_app_id: order.network_app_id },
+)
 
 /** Reads events in the feed of an app's owner that are also sent to the app's webhook. */
 const findWebhookEvents = statement(
@@ -100,10 +87,9 @@ const findWebhookEvents = statement(
    where e.id = any ($events) and e.type in ('order.paid', 'order.refunded', 'webhook.test') and e.owner_id = a.owner_id`,
 )
 
-/** An event with all the data that its webhook call contains. */
 export type WebhookEvent = RowOf<typeof webhookEventColumns>
 
-/** Finds an event by its UUID. Returns undefined if it is not sent to a webhook. */
+/** Returns an event by its UUID, or undefined if no webhook receives it. */
 export type FindWebhookEvent = (id: string) => Promise<WebhookEvent | undefined>
 
 /** Creates a batch loader of webhook events. Concurrent lookups share one SQL statement. */
@@ -115,8 +101,7 @@ export const createWebhookEventLookup = (database: Pick<Database, 'query'>): Fin
   })
 
 type Given<Row, Name extends keyof Row> = Row & { [Key in Name]: NonNullable<Row[Key]> }
-/** A webhook event of a paid order. */
-export type Sale = Given<
+type Sale = Given<
   WebhookEvent,
   'order_id' | 'buyer_id' | 'network_app_name' | 'price' | 'num_paid' | 'points_paid' | 'created_at' | 'paid_at'
 >
@@ -139,22 +124,18 @@ const presentOrder = <Status extends string>(order: Sale, status: Status) => ({
   buyer: toId('user', order.buyer_id),
 })
 
-/** Body data of `order.paid`. In the delivery log, a constant text replaces the arguments. */
-type Payment = Omit<z.output<typeof orderPaidBody>, 'data'> & {
-  data: Omit<z.output<typeof orderPaidBody>['data'], 'action_args'> & { action_args: unknown }
-}
-
+/** `actionArgs`: the arguments, or in the delivery log the text that replaces them. */
 const writePayment = (order: Sale, actionArgs: unknown) =>
   JSON.stringify({
     type: 'order.paid',
     timestamp: order.paid_at.toISOString(),
-    data: { order: presentOrder(order, 'pending'), action_args: actionArgs },
-  } satisfies Payment)
+    data: { order: presentOrder(order, 'pending'), action_args: actionArgs as Record<string, unknown> },
+  } satisfies z.output<typeof orderPaidBody>)
 
 /** Writes the body of `order.refunded`. Omits the reason of the refund, because it may contain personal data. */
 function writeRefund(order: Refund): string {
-  const { refund_num: num, refund_points: points, num_refunded: numInAll, points_refunded: pointsInAll } = order
-  const total = add(numInAll, pointsInAll)
+  const { refund_num: num, refund_points: points } = order
+  const total = add(order.num_refunded, order.points_refunded)
   const isWhole = toUnits(total) === toUnits(order.price)
   const at = order.refunded_at.toISOString()
   return JSON.stringify({
@@ -163,8 +144,8 @@ function writeRefund(order: Refund): string {
     data: {
       order: {
         ...presentOrder(order, isWhole ? 'refunded' : 'partially_refunded'),
-        num_refunded: formatAmount(numInAll),
-        points_refunded: formatAmount(pointsInAll),
+        num_refunded: formatAmount(order.num_refunded),
+        points_refunded: formatAmount(order.points_refunded),
         total_refunded: total,
       },
       refund: {
@@ -185,7 +166,6 @@ const writeTest = ({ occurred_at, network_app_id }: WebhookEvent) =>
     data: { network_app_id: toId('app', network_app_id) },
   } satisfies z.output<typeof webhookTestBody>)
 
-/** Returns true for an event of a paid order. */
 export const isSale = (event: WebhookEvent): event is Sale => event.order_id !== null
 const isRefund = (sale: Sale): sale is Refund => sale.refund_id !== null
 

@@ -1,8 +1,15 @@
-import type { Context } from '../../context.ts'
-import type { WebhookDelivery } from '../../db/prisma/client.ts'
-import { allColumns, builder, optionalTime, time } from '../../graphql/builder.ts'
-import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
-import { atMost, characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
+import {
+  allColumns,
+  builder,
+  optionalText,
+  optionalTime,
+  payloadType,
+  publicId,
+  shortText,
+  showingChange,
+  time,
+} from '../../graphql/builder.ts'
+import { atMost, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
   boundedCountDescription,
   connectionOf,
@@ -15,14 +22,7 @@ import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { NetworkAppType } from '../store/network-apps.graphql.ts'
-import {
-  countDeliveries,
-  getDelivery,
-  listDeliveries,
-  readPayload,
-  replayDelivery,
-  sendTestEvent,
-} from './deliveries.ts'
+import { deliveryReader, readPayload, replayDelivery, sendTestEvent } from './deliveries.ts'
 import { MAX_ATTEMPTS } from './webhook-schedule.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
@@ -50,16 +50,14 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
       nullable: true,
       description: 'HTTP status of the response. Null if there was no response.',
     }),
-    failure: t.string({
-      ...characters(300),
-      nullable: true,
-      description: 'Reason of the failure, in a sentence. Null if the receiver accepted the call.',
-      resolve: ({ failure }) => failure,
-    }),
-    response: t.exposeString('response', {
-      ...characters(1000),
-      description: 'The first 1,000 characters of the response, without the secrets of the call.',
-    }),
+    failure: t.exposeString(
+      'failure',
+      optionalText(300, 'Reason of the failure, in a sentence. Null if the receiver accepted the call.'),
+    ),
+    response: t.exposeString(
+      'response',
+      shortText(1000, 'The first 1,000 characters of the response, without the secrets of the call.'),
+    ),
   }),
 })
 
@@ -68,14 +66,10 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
   interfaces: [Node],
   select: allColumns('WebhookDelivery'),
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `delivery_01h2x…`.', resolve: ({ id }) => toId('delivery', id) }),
-    eventId: t.id({
-      description: 'ID of the event. Each attempt sends it as `webhook-id`.',
-      resolve: ({ eventId }) => toId('event', eventId),
-    }),
+    id: t.field(publicId('delivery', 'id', 'Identifier, as in `delivery_01h2x…`.')),
+    eventId: t.field(publicId('event', 'eventId', 'ID of the event. Each attempt sends it as `webhook-id`.')),
     eventType: t.string({
-      ...characters(64),
-      description: 'Type of the event: `order.paid`, `order.refunded` or `webhook.test`.',
+      ...shortText(64, 'Type of the event: `order.paid`, `order.refunded` or `webhook.test`.'),
       select: { event: { select: { type: true } } },
       resolve: ({ event }) => event.type,
     }),
@@ -91,19 +85,12 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
       description: 'ID of the order. Null for a test event.',
       resolve: ({ orderId }) => orderId && toId('order', orderId),
     }),
-    networkAppId: t.id({
-      description: 'Identifier of the network app.',
-      resolve: ({ networkAppId }) => toId('app', networkAppId),
-    }),
+    networkAppId: t.field(publicId('app', 'networkAppId', 'Identifier of the network app.')),
     networkApp: t.relation('networkApp', {
       type: NetworkAppType,
       description: 'The network app that receives the call.',
     }),
-    status: t.field({
-      type: DeliveryStatus,
-      description: 'Status of the delivery.',
-      resolve: ({ status }) => status,
-    }),
+    status: t.expose('status', { type: DeliveryStatus, description: 'Status of the delivery.' }),
     attemptCount: t.exposeInt('attemptCount', { description: 'Number of attempts.' }),
     nextAttemptAt: t.expose('nextAttemptAt', optionalTime('Time of the next attempt. Null if none is planned.')),
     attempts: t.relation('attempts', {
@@ -143,18 +130,8 @@ const SendTestEventInput = idInputType(
   'networkAppId',
 )
 
-const deliveryPayload = (name: string, description: string) =>
-  builder.objectRef<{ webhookDelivery: WebhookDelivery }>(name).implement({
-    description,
-    fields: (t) => ({
-      webhookDelivery: t.expose('webhookDelivery', {
-        type: WebhookDeliveryType,
-        description: 'The updated webhook delivery.',
-      }),
-    }),
-  })
-
-const SendTestEventPayload = deliveryPayload('SendTestEventPayload', 'The delivery of the test event.')
+const deliveryField = ['webhookDelivery', WebhookDeliveryType, 'The updated webhook delivery.'] as const
+const SendTestEventPayload = payloadType('SendTestEventPayload', 'The delivery of the test event.', deliveryField)
 
 const ReplayWebhookDeliveryInput = idInputType(
   'ReplayWebhookDeliveryInput',
@@ -162,9 +139,10 @@ const ReplayWebhookDeliveryInput = idInputType(
   'Identifier of the webhook delivery.',
 )
 
-const ReplayWebhookDeliveryPayload = deliveryPayload(
+const ReplayWebhookDeliveryPayload = payloadType(
   'ReplayWebhookDeliveryPayload',
   'The webhook delivery that is sent again.',
+  deliveryField,
 )
 
 builder.queryFields((t) => ({
@@ -173,7 +151,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'A webhook delivery. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the webhook delivery.' }) },
-    resolve: (query, _root, { id }, context) => getDelivery(context, id, query),
+    resolve: (query, _root, { id }, context) => deliveryReader.get(context, id, query),
   }),
   webhookDeliveries: t.prismaConnection(
     {
@@ -188,15 +166,11 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the type of the event or the name of the network app'),
         offset: offsetArg(t),
       },
-      ...listResolvers(listDeliveries, countDeliveries),
+      ...listResolvers(deliveryReader.list, deliveryReader.count),
     },
     WebhookDeliveryConnection,
   ),
 }))
-
-const readChanged = async (id: string, context: Context, query: () => ShownQuery) => ({
-  webhookDelivery: await getDelivery(context, id, query()),
-})
 
 builder.mutationFields((t) => ({
   sendTestEvent: t.field({
@@ -211,9 +185,7 @@ builder.mutationFields((t) => ({
         description: 'The network app whose webhook is tested.',
       }),
     },
-    resolve: showing('webhookDelivery', async (query, { input }, context) =>
-      readChanged(await sendTestEvent(context, input), context, query),
-    ),
+    resolve: showingChange('webhookDelivery', deliveryReader, sendTestEvent),
   }),
   replayWebhookDelivery: t.field({
     type: ReplayWebhookDeliveryPayload,
@@ -227,8 +199,6 @@ builder.mutationFields((t) => ({
         description: 'The webhook delivery to send again.',
       }),
     },
-    resolve: showing('webhookDelivery', async (query, { input }, context) =>
-      readChanged(await replayDelivery(context, input), context, query),
-    ),
+    resolve: showingChange('webhookDelivery', deliveryReader, replayDelivery),
   }),
 }))

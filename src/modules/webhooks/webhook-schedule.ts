@@ -1,11 +1,11 @@
 /** Retry schedule and limits of webhook deliveries. */
 import type { JobParts } from '../../jobs/queues.ts'
+import type { WebhookOutcome } from './webhook-sender.ts'
 
 /** Delays between a failed attempt and the next attempt, in seconds. The delivery fails after the last attempt. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
-/** Maximum number of attempts that the schedule makes. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1
-/** Random jitter of a delay, as a share of the delay. It prevents a burst of calls to a receiver that recovers. */
+/** Random jitter, as a share of the delay. It prevents a burst of calls to a receiver that recovers. */
 export const RETRY_JITTER = 0.2
 /** Maximum delay that a receiver can request with `Retry-After`, in seconds. */
 const MAX_RETRY_AFTER_SECONDS = 86_400
@@ -38,18 +38,12 @@ export const deliveryJobs = (from: string, trace?: string) =>
 export const shouldLog = (attempt: number): boolean =>
   attempt === 1 || (RETRY_DELAYS_SECONDS[attempt - 2] ?? 0) * (1 - RETRY_JITTER) >= HOUR_SECONDS
 
-/** A failed attempt to deliver a webhook. */
-export interface Failure {
-  /** Number of attempts, including this one. */
-  attempts: number
-  statusCode?: number | undefined
-  /** Delay that the receiver requested, in seconds. Used only with the statuses 429 and 503. */
-  retryAfter?: number | undefined
-}
-
-/** Returns the delay before the next attempt in seconds, or undefined after the last. `random`: from 0 to 1. */
+/**
+ * Returns the delay before the next attempt in seconds, or undefined after the last attempt. `attempts`: number of failed
+ * attempts. `retryAfter`: delay that the receiver requested, in seconds. `random`: from 0 to 1.
+ */
 export function nextAttemptAfter(
-  { attempts, statusCode, retryAfter = 0 }: Failure,
+  { attempts, statusCode, retryAfter = 0 }: { attempts: number } & Pick<WebhookOutcome, 'statusCode' | 'retryAfter'>,
   random: number,
 ): number | undefined {
   const delay = RETRY_DELAYS_SECONDS[attempts - 1]

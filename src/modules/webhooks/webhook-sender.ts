@@ -1,18 +1,17 @@
 /** Calls webhooks. Calls are signed according to Standard Webhooks 1.0 and are sent only to public addresses. */
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
-import { type IncomingHttpHeaders, type IncomingMessage, request as requestByHttp } from 'node:http'
+import { type IncomingMessage, request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
+import ipaddr from 'ipaddr.js'
 import { Webhook } from 'standardwebhooks'
 import { buildConnector } from 'undici'
+import { trimEnd } from '../../shared/text.ts'
 import { noopTracer, type Tracer } from '../../telemetry/telemetry-types.ts'
-import { isInternalAddress, isInternalHost } from './webhook-url.ts'
 
-/** Returns the IP addresses of a host name. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** Error of a connection whose target is an internal address. */
 export class InternalAddressError extends Error {
   override readonly name = 'InternalAddressError'
 }
@@ -22,25 +21,21 @@ const DNS_TIMEOUT_MS = 3_000
 /** Resolves a host name by DNS. Unlike `lookup`, it blocks no thread of the process while a name server hangs. */
 export const resolveByDns: Resolve = async (host) => {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 })
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  const results = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
   if (addresses.length) return addresses
-  throw answers.find((answer) => answer.status === 'rejected')?.reason
+  throw results.find((result) => result.status === 'rejected')?.reason
 }
 
 /** Resolves a host name as the operating system does, including its hosts file. */
 export const resolveBySystem: Resolve = async (host) =>
   (await systemLookup(host, { all: true })).map(({ address }) => address)
 
-interface GuardOptions {
-  allowInternal: boolean
-  resolve: Resolve
-  /** Maximum time until the connection is open, in milliseconds. */
-  timeout: number
-}
-
-/** Returns a function that opens sockets. Rejects internal addresses with InternalAddressError unless allowed. */
-export function createGuardedConnector({ allowInternal, resolve, timeout }: GuardOptions): buildConnector.connector {
+/**
+ * Returns a function that opens sockets. It rejects internal addresses with InternalAddressError unless allowed.
+ * `timeout`: time until the connection is open, in milliseconds.
+ */
+export function createGuardedConnector(allowInternal: boolean, resolve: Resolve, timeout: number) {
   const lookup: LookupFunction = (host, { all }, callback) => {
     resolve(host)
       .then((addresses) => {
@@ -54,7 +49,7 @@ export function createGuardedConnector({ allowInternal, resolve, timeout }: Guar
   }
   const open = buildConnector({ lookup, timeout, allowH2: false, maxCachedSessions: 0 })
 
-  return (options, callback) => {
+  const connect: buildConnector.connector = (options, callback) => {
     if (!allowInternal && isInternalHost(options.hostname)) return callback(new InternalAddressError(), null)
     open(options, (...[error, socket]) => {
       if (error) return callback(error, null)
@@ -65,6 +60,7 @@ export function createGuardedConnector({ allowInternal, resolve, timeout }: Guar
       callback(null, socket)
     })
   }
+  return connect
 }
 
 export const INTERNAL = 'The webhook URL leads to an internal address, which is never called.'
@@ -73,36 +69,23 @@ const ONLY_HTTPS = 'The webhook URL must start with https://.'
 const sentences: Record<string, string> = {
   ENOTFOUND: 'The host name has no address.',
   ENODATA: 'The host name has no address.',
-  EAI_AGAIN: 'The host name could not be looked up.',
-  ESERVFAIL: 'The host name could not be looked up.',
   ECONNREFUSED: 'The connection was refused.',
   ECONNRESET: 'The connection was reset.',
-  EPIPE: 'The connection was reset.',
-  EHOSTUNREACH: 'The host cannot be reached.',
-  ENETUNREACH: 'The host cannot be reached.',
-  UND_ERR_CONNECT_TIMEOUT: 'No connection came about in time.',
-  ETIMEDOUT: 'No connection came about in time.',
-  HPE_HEADER_OVERFLOW: 'The headers of the response are too large.',
+  UND_ERR_CONNECT_TIMEOUT: 'The connection timed out.',
+  ETIMEDOUT: 'The connection timed out.',
 }
-
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
 /** Describes the error of a call that failed, without internal addresses. `timeout` in milliseconds. */
 function failureOf(error: unknown, timeout: number): string {
+  const { name, message, code }: NodeJS.ErrnoException = error instanceof Error ? error : new Error()
   if (error instanceof InternalAddressError) return INTERNAL
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return `The receiver did not respond within ${timeout / 1_000} seconds.`
-  const code = codeOf(error)
-  if (code === undefined) return 'The webhook call failed.'
-  if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL)/.test(code)) {
+  if (name === 'TimeoutError') return `The receiver did not respond within ${timeout / 1_000} seconds.`
+  if (typeof code !== 'string') return 'The webhook call failed.'
+  if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL)/.test(code))
     return `The TLS connection or certificate of the receiver is invalid (${code}).`
-  }
-  if (code === 'ECONNRESET' && error instanceof Error && error.message === 'socket hang up')
-    return 'The connection was closed before a response arrived.'
-  const sentence = sentences[code]
-  if (sentence) return sentence
-  return code.startsWith('HPE_') ? 'The response is not valid HTTP.' : `The webhook call failed (${code}).`
+  if (message === 'socket hang up') return 'The connection was closed before a response arrived.'
+  if (code.startsWith('HPE_')) return `The response is not valid HTTP (${code}).`
+  return sentences[code] ?? `The webhook call failed (${code}).`
 }
 
 /** Describes why a response is a failure. Returns undefined for status 2xx. */
@@ -122,16 +105,6 @@ const MAX_EXCERPT = 1_000
 const MIN_SECRET_LENGTH = 6
 const REMOVED = '[removed]'
 
-export interface WebhookSenderOptions {
-  /** Allows http and internal addresses, for development. */
-  allowInsecure: boolean
-  /** Resolver of host names. Default: DNS, or the operating system's resolver with `allowInsecure`. */
-  resolve?: Resolve
-  /** Timeout of an attempt, in milliseconds. */
-  timeout?: number
-  tracer?: Tracer
-}
-
 /** Parses a `Retry-After` header with seconds or a date. Returns the delay in seconds. */
 export function parseRetryAfter(header: string | string[] | undefined, now = Date.now()): number | undefined {
   const text = String(header ?? '').trim()
@@ -142,16 +115,14 @@ export function parseRetryAfter(header: string | string[] | undefined, now = Dat
 
 /** Groups secrets, plain and JSON-escaped, by their first characters. Each group starts with its longest secret. */
 function groupByPrefix(secrets: readonly string[]): Map<string, string[]> {
-  const found = new Map<string, string[]>()
-  const given = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)
-  const forms = new Set(given.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))
+  const groups = new Map<string, string[]>()
+  const long = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)
+  const forms = new Set(long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))
   for (const form of [...forms].sort((one, other) => other.length - one.length)) {
-    const beginning = form.slice(0, MIN_SECRET_LENGTH)
-    const alike = found.get(beginning)
-    if (alike) alike.push(form)
-    else found.set(beginning, [form])
+    const prefix = form.slice(0, MIN_SECRET_LENGTH)
+    groups.set(prefix, [...(groups.get(prefix) ?? []), form])
   }
-  return found
+  return groups
 }
 
 /** Returns the start of a response without secrets, even truncated ones. Replaces NUL, which PostgreSQL rejects. */
@@ -159,33 +130,23 @@ function excerptOf(bytes: Uint8Array, secrets: readonly string[]): string {
   // With `stream`, the decoder omits a character that is truncated at the end.
   const text = new TextDecoder().decode(bytes, { stream: true })
   const known = groupByPrefix(secrets)
-  const kept: string[] = []
-  for (let at = 0; at < text.length && kept.length < MAX_EXCERPT; ) {
+  const characters: string[] = []
+  for (let at = 0; at < text.length && characters.length < MAX_EXCERPT; ) {
     const candidates = known.get(text.slice(at, at + MIN_SECRET_LENGTH))
     const isCut = (form: string) => form.length > text.length - at && form.startsWith(text.slice(at))
     const secret = candidates?.find((form) => text.startsWith(form, at) || isCut(form))
     const character = String.fromCodePoint(text.codePointAt(at)!)
-    if (secret === undefined) kept.push(character === '\0' ? '\uFFFD' : character)
-    else kept.push(...REMOVED)
+    if (secret === undefined) characters.push(character === '\0' ? '\uFFFD' : character)
+    else characters.push(...REMOVED)
     at += secret?.length ?? character.length
   }
-  return kept.slice(0, MAX_EXCERPT).join('')
+  return characters.slice(0, MAX_EXCERPT).join('')
 }
 
-interface FinalResponse {
-  statusCode: number
-  headers: IncomingHttpHeaders
-  body: AsyncIterable<Buffer> | readonly Buffer[]
-}
-
-const finalOf = ({ statusCode = 0, headers }: IncomingMessage, body: FinalResponse['body']): FinalResponse => ({
-  statusCode,
-  headers,
-  body,
-})
+type Body = AsyncIterable<Buffer> | readonly Buffer[]
 
 /** Reads at most `MAX_RESPONSE_BYTES` of a response. Returns the received bytes if it is truncated or too slow. */
-async function readStart(body: FinalResponse['body']): Promise<Buffer> {
+async function readStart(body: Body): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -209,21 +170,21 @@ const headersOf = ({ id, at, body, secrets }: WebhookCall, traceparent: string |
   'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' '),
 })
 
-/**
- * Creates a webhook sender, which opens a connection for each call. The sender follows no redirects, reads at most 64 KiB
- * of a response, and returns the first characters of the response without secrets.
- */
-export function createWebhookSender({
-  allowInsecure,
-  resolve,
-  timeout = TIMEOUT_MS,
-  tracer = noopTracer,
-}: WebhookSenderOptions): WebhookSender {
-  const connect = createGuardedConnector({
-    allowInternal: allowInsecure,
-    resolve: resolve ?? (allowInsecure ? resolveBySystem : resolveByDns),
-    timeout,
-  })
+interface SenderOptions {
+  /** Allows http and internal addresses, for development. */
+  allowInsecure: boolean
+  resolve?: Resolve
+  /** Timeout of an attempt, in milliseconds. */
+  timeout?: number
+  tracer?: Tracer
+}
+
+export type WebhookSender = ReturnType<typeof createWebhookSender>
+
+/** Creates a webhook sender, which opens a connection for each call and follows no redirects. */
+export function createWebhookSender({ timeout = TIMEOUT_MS, tracer = noopTracer, ...options }: SenderOptions) {
+  const { allowInsecure, resolve = allowInsecure ? resolveBySystem : resolveByDns } = options
+  const connect = createGuardedConnector(allowInsecure, resolve, timeout)
 
   /** Sends a call over its own connection. Skips interim responses (1xx) and reads the start of the final one. */
   async function post(call: WebhookCall, url: URL) {
@@ -241,12 +202,12 @@ export function createWebhookSender({
       },
     })
     try {
-      const { statusCode, headers, body } = await new Promise<FinalResponse>((resolve, reject) => {
-        outgoing.once('response', (response) => resolve(finalOf(response, response)))
-        // The receiver switched protocols without being asked, so no response body follows.
+      const [{ statusCode = 0, headers }, body] = await new Promise<[IncomingMessage, Body]>((resolve, reject) => {
+        outgoing.once('response', (response) => resolve([response, response]))
+        // After an unrequested protocol switch, no response body follows.
         outgoing.once('upgrade', (response, socket) => {
           socket.destroy()
-          resolve(finalOf(response, []))
+          resolve([response, []])
         })
         outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error))
         outgoing.end(call.body)
@@ -258,7 +219,8 @@ export function createWebhookSender({
   }
 
   return {
-    async send(call) {
+    /** Makes one attempt. Returns an outcome even if the receiver fails. */
+    async send(call: WebhookCall): Promise<WebhookOutcome> {
       const start = performance.now()
       const done = () => Math.round(performance.now() - start)
       try {
@@ -278,14 +240,13 @@ export function createWebhookSender({
   }
 }
 
-/** One call of a webhook. */
 export interface WebhookCall {
   url: string
   /** ID of the event, which is the same in each attempt. */
   id: string
   /** Time of the call. Receivers reject a call with a wrong time. */
   at: Date
-  /** Body of the call as JSON, which is the same in each attempt. */
+  /** JSON, the same in each attempt. */
   body: string
   /** Secrets that sign the call. There are two during a secret rotation. */
   secrets: readonly string[]
@@ -293,27 +254,71 @@ export interface WebhookCall {
   redacted: readonly string[]
 }
 
-/** Outcome of an attempt to call a webhook. */
 export interface WebhookOutcome {
   /** HTTP status of the response. Omitted if there was no response. */
-  statusCode?: number
+  statusCode?: number | undefined
   /** Reason of the failure, as a sentence. Omitted if the receiver accepted the event (2xx). */
   failure?: string | undefined
-  /** First characters of the response. */
   response: string
   /** Delay before the next attempt that the receiver requested, in seconds. */
   retryAfter?: number | undefined
-  /** Duration of the attempt, in milliseconds. */
+  /** In milliseconds. */
   duration: number
   /** Error that prevented the call. */
   cause?: unknown
 }
 
-/** Calls receivers of webhooks. */
-export interface WebhookSender {
-  /** Makes one attempt. Returns an outcome even if the receiver fails. */
-  send(call: WebhookCall): Promise<WebhookOutcome>
-}
-
 /** Outcomes not yet stored in the database, by UUID of the delivery. `before`: number of previous attempts. */
 export type UnsavedOutcomes = Map<string, { before: number; outcome: WebhookOutcome }>
+
+/** Public IPv6 addresses, without those that embed an IPv4 address (mapped, compatible, NAT64). */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
+/** Addresses of cloud metadata services that look public: Azure. */
+const CLOUD = new Set(['168.63.129.16'])
+
+/** Returns true unless the text is a public IP address. */
+export function isInternalAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return true
+  const address = ipaddr.parse(text)
+  if (address instanceof ipaddr.IPv6) {
+    if (address.isIPv4MappedAddress()) return isInternalAddress(address.toIPv4Address().toString())
+    return !address.match(GLOBAL_IPV6) || address.range() !== 'unicast'
+  }
+  return address.range() !== 'unicast' || CLOUD.has(address.toString())
+}
+
+/** Matches local host names: RFC 6761, 6762 and 8375, ICANN's `.internal`, and common names of routers. */
+const INTERNAL_NAME =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|localnet|home\.arpa|in-addr\.arpa|ip6\.arpa|onion|test|invalid)$/
+/** Matches public host names of cloud metadata services. */
+const METADATA_NAME = /^(metadata|instance-data|metadata-service)\./
+
+/** Returns true if a host is internal. `host`: address or name, normalized by the WHATWG URL parser. */
+export function isInternalHost(host: string): boolean {
+  const name = trimEnd(host.replace(/^\[(.*)\]$/, '$1'), '.')
+  if (ipaddr.isValid(name)) return isInternalAddress(name)
+  // A name without a dot is internal, because the DNS search list of the machine completes it.
+  return !name.includes('.') || INTERNAL_NAME.test(name) || METADATA_NAME.test(name)
+}
+
+const MAX_URL_LENGTH = 2048
+/** Lowest permitted port other than 443. Lower ports belong to other services, such as SSH or SMTP. */
+const FIRST_FREE_PORT = 1024
+
+/**
+ * Returns the problem of a webhook URL as a sentence, or undefined if it is valid. `allowInsecure`: allows http and
+ * internal addresses, for development.
+ */
+export function webhookUrlProblem(url: string, { allowInsecure }: { allowInsecure: boolean }): string | undefined {
+  if (url.length > MAX_URL_LENGTH) return `Ensure this field has no more than ${MAX_URL_LENGTH} characters.`
+  // URL parsers remove or change white space and control characters.
+  if (/[\s\p{Cc}\p{Cf}\\]/u.test(url) || !URL.canParse(url)) return 'Enter a valid URL.'
+  const { protocol, hostname, port, username, password } = new URL(url)
+  if (protocol !== 'https:' && !(allowInsecure && protocol === 'http:')) return 'Enter a URL that starts with https://.'
+  if (username || password) return 'A webhook URL must not contain credentials.'
+  if (allowInsecure) return port === '0' ? 'A webhook URL must not use port 0.' : undefined
+  if (isInternalHost(hostname)) return 'A webhook URL must not lead to an internal address.'
+  // The URL parser removes the default port.
+  if (port && Number(port) < FIRST_FREE_PORT) return `Use port 443, or a port from ${FIRST_FREE_PORT} on.`
+  return undefined
+}

@@ -4,7 +4,7 @@ import { endAllSessions } from '../../../src/modules/accounts/sessions.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { send } from '../../support/http-client.ts'
 import { PASSWORD } from '../../support/user.ts'
-import { guarded, hiddenIn, openAdminScene } from './admin-scene.ts'
+import { guarded, openAdminScene } from './admin-scene.ts'
 
 const { app, admin, createBrowser, signIn, sell } = await openAdminScene()
 
@@ -156,61 +156,6 @@ describe('admin sessions', () => {
     const long = await createBrowser().ask(`/admin/orders?search=${'%25'.repeat(4_000)}`)
     expect([long.status, long.headers.get('location')]).toEqual([303, '/admin/sign-in'])
     expect(await leads('/admin/orders?status=SUCCESS')).toBe('/admin/orders?status=SUCCESS')
-  })
-
-  it('keeps the form fields, except the password, if the admin session ends while the form is being filled in', async () => {
-    const [other, user] = [await app.admin(), await app.newUser()]
-    const isLocked = async () =>
-      (await app.sql('select locked_at from users where id = $1::uuid', [user.id]))[0]!.locked_at !== null
-    const { ask } = await signIn(other)
-    const path = `/admin/users/${user.publicId}/lock`
-    const reason = 'Typed for an hour.\r\nThat is = "long" & <b>.'
-    const filled = { ...hiddenIn((await ask(path)).text), reason, ...guarded }
-    await app.sql('delete from admin_sessions where user_id = $1::uuid', [other.id])
-    const asked = await ask(path, filled)
-    expect(asked.status).toBe(403)
-    expect(asked.text).toContain('your input was not applied.')
-    expect(asked.text).not.toMatch(/correct|horse/)
-    const wrong = await ask('/admin/sign-in', { ...hiddenIn(asked.text), email: other.email, password: 'wrong' })
-    expect(wrong.status).toBe(400)
-    const credentials = { email: other.email, password: PASSWORD }
-    const shown = await ask('/admin/sign-in', { ...hiddenIn(wrong.text), ...credentials })
-    expect(shown.text).toContain('was not executed')
-    expect(shown.text).toContain(`action="${path}"`)
-    expect(shown.text).toContain('Typed for an hour.\nThat is = &quot;long&quot; &amp; &lt;b&gt;.</textarea>')
-    expect(await isLocked()).toBe(false)
-    // Another tab has started a new session in the meantime.
-    const again = { ...hiddenIn(shown.text), reason, ...guarded }
-    await ask('/admin/sign-in', credentials)
-    const older = await ask(path, again)
-    expect([older.status, await isLocked()]).toEqual([403, false])
-    expect(older.text).toContain('Typed for an hour.\nThat is')
-    const done = await ask(path, { ...hiddenIn(older.text), reason, ...guarded })
-    expect([done.headers.get('location'), await isLocked()]).toEqual([
-      `/admin/users/${user.publicId}?done=locked`,
-      true,
-    ])
-  })
-
-  it('an ended admin session keeps no form fields from another site or for an unknown page', async () => {
-    const headers = { cookie: `annal-admin=${'x'.repeat(43)}` }
-    const foreign = { ...headers, 'sec-fetch-site': 'cross-site' }
-    const form = { reason: 'Forged' }
-    for (const [path, sent] of [
-      ['/admin/new-app', foreign],
-      ['/admin/nowhere', headers],
-      ['/admin/sign-out', headers],
-    ] as const) {
-      const { status, text } = await createBrowser().ask(path, form, sent)
-      expect([status, text], path).toEqual([303, ''])
-    }
-    const empty = await createBrowser().ask('/admin/new-app', { 'form-token': 'x', ...guarded }, headers)
-    expect([empty.status, empty.text]).toEqual([303, ''])
-    const astray = { ...form, next: '/admin/orders', kept: 'reason=Forged', email: admin.email, password: PASSWORD }
-    expect((await createBrowser().ask('/admin/sign-in', astray)).headers.get('location')).toBe('/admin/orders')
-    const foreignSignIn = await createBrowser().ask('/admin/sign-in', { ...astray, next: '/admin/new-app' }, foreign)
-    expect(foreignSignIn.status).toBe(403)
-    expect(foreignSignIn.text).not.toContain('Forged')
   })
 
   it('admin pages accept forms from their own origin behind a proxy with another Host header', async () => {

@@ -211,7 +211,7 @@ describe('admin pages', () => {
     const empty = await ask('/admin/orders?offset=5000')
     expect(empty.text).toContain('No results. <a href="/admin/orders">Show all</a>')
     for (const nobody of ['order_none', '__proto__', '%zz', '%00', 'x'.repeat(5_000)])
-      expect((await ask(`/admin/users/${nobody}`)).status, nobody).toBe(nobody === '%00' ? 400 : 404)
+      expect((await ask(`/admin/users/${nobody}`)).status, nobody).toBe(404)
     for (const query of ['offset=-1', 'offset=1e99', 'offset=x', 'status=lost', 'days=__proto__', 'done=constructor'])
       expect((await ask(`/admin/orders?${query}`)).status, query).toBe(200)
   })
@@ -229,8 +229,8 @@ describe('admin pages', () => {
     const { ask } = await signIn()
     const coins = (await ask('/admin/coins')).text
     const { address } = app.chain.treasury!
-    expect(coins).toContain(`The treasury lacks ${total}: send coins to <span class="id">${address}</span>`)
-    expect(coins).toMatch(/Deposits are frozen<\/a>: 1\. Wallets owe \S+ for them/)
+    expect(coins).toContain(`The treasury needs ${total} more. Send coins to <span class="id">${address}</span>`)
+    expect(coins).toMatch(/Frozen deposits<\/a>: 1\. Their users owe \d/)
     const waiting = (await ask('/admin/coins/withdrawals?status=WAITING')).text
     expect(waiting).toContain(id)
     expect(waiting).toContain(`/admin/users/${person.publicId}`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { webhookUrlProblem } from '../../../src/modules/webhooks/webhook-url.ts'
+import { webhookUrlProblem } from '../../../src/modules/webhooks/webhook-sender.ts'
 import { internalHosts } from '../../support/internal-hosts.ts'
 
 const strict = { allowInsecure: false }
