@@ -144,10 +144,10 @@ export async function startEmbeddedAnvil(options: EmbeddedAnvilOptions) {
     const mineAndSave = async () => {
       if (anvil.failure !== undefined) anvil = await start()
       const { pending } = await rpc<{ pending: string }>('txpool_status')
-      if (Number(pending) > 0) blocksDue = confirmations + 1
-      if (blocksDue > 0) {
+      if (Number(pending) > 0 || blocksDue > 0) {
         await rpc('evm_mine')
-        blocksDue -= 1
+        const count = await rpc<string>('eth_getBlockTransactionCountByNumber', ['latest'])
+        blocksDue = Number(count) > 0 ? confirmations : Math.max(0, blocksDue - 1)
       }
       if (performance.now() >= nextSave) await save(AbortSignal.any([stopping.signal, AbortSignal.timeout(DUMP_MS)]))
     }

@@ -385,8 +385,8 @@ it('a withdrawal is refunded if the recipient rejects it, before or after signin
   const reported = await mailsTo(user)
   const saidOf = (words: string) =>
     new Set(reported.filter((mail) => mail.includes(words)).map((mail) => /0x\w{40}/.exec(mail)![0]))
-  expect(saidOf('Amount and fee are back')).toEqual(new Set([before]))
-  expect(saidOf('The fee is not')).toEqual(new Set([after]))
+  expect(saidOf('The amount and the fee were returned')).toEqual(new Set([before]))
+  expect(saidOf('The fee was not returned')).toEqual(new Set([after]))
   expect(await balanceOf(after)).toBe(0n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
