@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import type { RestRequest, Route } from '../../src/http/rest/define-route.ts'
 import { routes } from '../../test/support/full-api.ts'
-import { type RestCall, restCalls } from './authz-values.ts'
+import { type RestCall, restCallOf, restCalls } from './authz-values.ts'
 import {
   actors,
   asBytes,
@@ -73,7 +73,7 @@ export function noteReadings(route: Route) {
 
 const goodParams: Record<string, string> = { nid: '{{owner.nid}}', id: '{{owner.orderId}}', cid: '{{owner.nid}}' }
 
-const callsOf = (target: string): RestCall[] => [restCalls[target]?.(asked) ?? {}].flat()
+const callsOf = (target: string): RestCall[] => [restCallOf(target)?.(asked) ?? {}].flat()
 
 function* allShapes(): Generator<Shape> {
   for (const route of routes) {
