@@ -1,10 +1,11 @@
 /** Leases for work that only one process may do (decision 42). Each write checks the lease in its transaction. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { DatabaseClient } from '../db/database-client.ts'
+import { asOutage, DatabaseClient } from '../db/database-client.ts'
 import type { ArgumentsOf, Query, Statement } from '../db/sql.ts'
 import { arrayOf, bigint, int, statement, text, uuid, valuesOf } from '../db/sql.ts'
 import { undefinedIf } from '../shared/async.ts'
+import { isDatabaseOutage } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 
 export type Lease = ReturnType<typeof createLease>
@@ -42,11 +43,14 @@ export function createLease({
   /** End of the last queued operation. Transactions on one connection must not mix. */
   let queue: Promise<unknown> = Promise.resolve()
 
-  const drop = (lost: pg.Client, error?: Error) => {
+  const drop = (lost: pg.Client, error?: unknown) => {
     if (client !== lost) return
     client = undefined
     if (held.size > 0)
-      log.warn({ err: error }, 'Lost the database connection that holds the leases; acquiring them again')
+      log[isDatabaseOutage(asOutage(error)) ? 'debug' : 'warn'](
+        { err: error },
+        'Lost the database connection that holds the leases; acquiring them again',
+      )
     held.clear()
     lost.end().catch(() => {})
   }
@@ -59,7 +63,9 @@ export function createLease({
     })
     created.on('error', (error) => drop(created, error))
     created.on('end', () => drop(created))
-    await created.connect()
+    await created.connect().catch((error: unknown) => {
+      throw asOutage(error)
+    })
     await created.query(sessionSettings(holder, duration)).catch((error: unknown) => {
       created.end().catch(() => {})
       throw error
@@ -81,8 +87,8 @@ export function createLease({
       try {
         return await work(on)
       } catch (error) {
-        drop(on, error instanceof Error ? error : undefined)
-        throw error
+        drop(on, error)
+        throw asOutage(error)
       }
     })
     queue = next.catch(() => {})

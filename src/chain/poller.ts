@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { isDatabaseOutage } from '../shared/errors.ts'
 import { createLogThrottle, type Log } from '../shared/log.ts'
 import { explainError } from '../shared/operator-errors.ts'
 import { WrongChainError } from './registry/registry.ts'
@@ -52,7 +53,8 @@ export function createPoller(options: PollerOptions): Poller & { wake(): void } 
         const reason = explainError(error)
         const isWrongChain = error instanceof WrongChainError
         // A wrong chain is logged each time it appears, because nothing can be signed until an operator acts.
-        if (deduper.fails({ message: messages.failed, reason }) || (isWrongChain && reason !== lastReason))
+        const isLogged = isDatabaseOutage(error) || !deduper.fails({ message: messages.failed, reason })
+        if (!isLogged || (isWrongChain && reason !== lastReason))
           log[isWrongChain ? 'error' : 'warn']({ err: error, reason }, messages.failed)
         lastReason = reason
         onFailure?.(reason)

@@ -1,5 +1,7 @@
 /** PostgreSQL connections that recover correctly when a server fails over, and the timeouts of their queries. */
 import pg from 'pg'
+import { databaseUnavailable } from '../shared/errors.ts'
+import { errorCode } from '../shared/operator-errors.ts'
 
 declare module 'pg' {
   interface Client {
@@ -145,4 +147,20 @@ export function watchQueries(pool: pg.Pool, patience: number) {
       if (connection) connection.patience = Math.max(connection.patience, longer)
     },
   }
+}
+
+/**
+ * Errors that mean the database is down: SQLSTATE classes, then driver messages. Class 28 occurs during password
+ * rotation. 25P03 is the idle-in-transaction timeout and 25006 a read-only server.
+ */
+const down = /^(08|28|53|57|3D000|25P03|25006)/
+const connectionLost =
+  /^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ETIMEDOUT)|connect ENOENT|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
+
+/** Returns UNAVAILABLE for the error of an unreachable database, and other errors unchanged. */
+export function asOutage(error: unknown): unknown {
+  const code = errorCode(error) ?? ''
+  const message = error instanceof Error ? error.message : ''
+  const isDown = down.test(code) || connectionLost.test(code) || connectionLost.test(message)
+  return isDown ? databaseUnavailable(error) : error
 }

@@ -1,11 +1,11 @@
 /** The database client: one pool of `pg` connections for named statements, compiled reads and Prisma. */
 import { PrismaPg } from '@prisma/adapter-pg'
-import { DomainError, unavailable } from '../shared/errors.ts'
+import { DomainError, isDatabaseOutage, unavailable } from '../shared/errors.ts'
 import { createSemaphore } from '../shared/limiters.ts'
 import type { Log } from '../shared/log.ts'
 import { errorCode } from '../shared/operator-errors.ts'
 import { noopTracer, type PoolLoad, type SpanOptions, type Tracer } from '../telemetry/telemetry-types.ts'
-import { createPool, timeLimits, watchQueries } from './database-client.ts'
+import { asOutage, createPool, timeLimits, watchQueries } from './database-client.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { createReads } from './read-compiler/reads.ts'
 import { type Query, type Statement, statement, type Together, valuesOf } from './sql.ts'
@@ -26,13 +26,8 @@ const PAGE_BYTES = 2_000_000
 
 /** SQLSTATEs of a lock timeout and of a deadlock. */
 const LOCKED = /^(55P03|40P01)$/
-/**
- * Errors that mean the database is down: SQLSTATE classes, then driver messages. Class 28 occurs during password
- * rotation. 25P03 is the idle-in-transaction timeout and 25006 a read-only server.
- */
-const down = /^(08|28|53|57|3D000|25P03|25006)/
-const connectionLost =
-  /^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ETIMEDOUT)|connect ENOENT|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
+/** Errors of one slow statement. The server itself responds. */
+const SLOW = /statement timeout|Query read timeout/
 
 /** Options of a statement's span. A span contains the statement's name, never its text or parameters. */
 const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postgresql' } }
@@ -40,15 +35,12 @@ const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postg
 const reach = statement('reachable', { patience: 2_000 }, 'select')
 
 /** Converts an expected database error to UNAVAILABLE or CONFLICT. Returns other errors unchanged. */
-function translate(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const code = errorCode(error) ?? ''
-  if (LOCKED.test(code)) {
+function translateError(error: unknown): unknown {
+  if (LOCKED.test(errorCode(error) ?? '')) {
     const message = 'Another request is changing the same resource. Try again.'
     return new DomainError('CONFLICT', message, { retryAfter: 1, cause: error })
   }
-  const isDown = down.test(code) || connectionLost.test(code) || connectionLost.test(error.message)
-  return isDown ? unavailable('The database', error) : error
+  return asOutage(error)
 }
 
 interface DatabaseOptions {
@@ -95,11 +87,25 @@ export function createDatabase({
     application_name: 'annal',
   })
   const watch = watchQueries(pool, responseTimeoutMs)
+  let downSince: number | undefined
+  const recordOutage = (reason: string) => {
+    // Lost connections are expected while the pool closes.
+    if (pool.ending || downSince !== undefined || SLOW.test(reason)) return
+    downSince = performance.now()
+    log.warn({ reason }, 'Database unavailable; retrying')
+  }
+  const recordSuccess = () => {
+    if (downSince === undefined) return
+    log.info({ downSeconds: Math.round((performance.now() - downSince) / 100) / 10 }, 'Database recovered')
+    downSince = undefined
+  }
+  const translate = (error: unknown) => {
+    const translated = translateError(error)
+    if (isDatabaseOutage(translated)) recordOutage((error as Error).message)
+    return translated
+  }
   // Without a listener, the error of a broken idle connection would end the process.
-  pool.on('error', ({ message }) => {
-    // The driver's error contains the whole client. Lost connections are expected while the pool closes.
-    if (!pool.ending) log.warn({ reason: message }, 'Idle database connection lost')
-  })
+  pool.on('error', ({ message }) => recordOutage(message))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
   const lists = createSemaphore({
     slots: Math.max(1, size - Math.max(1, Math.ceil(size * SHARE_WITHOUT_LISTS))),
@@ -127,7 +133,9 @@ export function createDatabase({
   }
   const runOne = async (wanted: Statement<never, unknown>, given: unknown): Promise<Row[]> => {
     assertAwake()
-    return (await pool.query<Row>(configOf(wanted, given))).rows
+    const { rows } = await pool.query<Row>(configOf(wanted, given))
+    recordSuccess()
+    return rows
   }
   const batches = new Map<Together, CoalescedWrite>()
   const runBatched = (wanted: Statement<never, unknown>, together: Together, given: unknown) => {

@@ -3,7 +3,7 @@ import { PothosValidationError } from '@pothos/core'
 import { type ASTNode, GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../shared/errors.ts'
+import { DomainError, type ErrorCode, errorCodes, type FieldErrors, isDatabaseOutage } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 
 /**
@@ -108,7 +108,10 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
     const { code, details, shortfall, retryAfter } = refusal
     const isFull = code === 'INSUFFICIENT_STORAGE'
     if (code === 'UNAVAILABLE' || isFull)
-      log().warn({ err: refusal.cause ?? refusal, code, reason: refusal.message }, 'Request failed: service outage')
+      log()[isDatabaseOutage(refusal) ? 'debug' : 'warn'](
+        { err: refusal.cause ?? refusal, code, reason: refusal.message },
+        'Request failed: service outage',
+      )
     // The status shows proxies that the request can be retried.
     const status = isFull ? { http: { status: 503 } } : http
     return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, status)

@@ -1,8 +1,8 @@
 /** Background jobs on pg-boss (schema `jobs`). If a process is killed, other processes retry its jobs within 30 seconds. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
-import { DatabaseClient } from '../db/database-client.ts'
-import { isUnavailable, NonRetryableError } from '../shared/errors.ts'
+import { asOutage, DatabaseClient } from '../db/database-client.ts'
+import { isDatabaseOutage, isUnavailable, NonRetryableError } from '../shared/errors.ts'
 import { toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
 import { noopTelemetry, type SpanOptions, type Telemetry } from '../telemetry/telemetry-types.ts'
@@ -168,7 +168,8 @@ export async function startJobs({
     maintenanceIntervalSeconds: TIDY_EVERY_SECONDS,
   })
   const onError = (error: unknown) => {
-    log.warn({ reason: error instanceof Error ? error.message : String(error) }, QUEUE_FAILED)
+    const { message } = error as { message?: string }
+    log[isDatabaseOutage(asOutage(error)) ? 'debug' : 'warn']({ reason: message ?? String(error) }, QUEUE_FAILED)
     return undefined
   }
   boss.on('error', onError)

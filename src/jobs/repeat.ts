@@ -1,3 +1,4 @@
+import { isDatabaseOutage } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 
 export type Repetition = ReturnType<typeof repeat>
@@ -26,15 +27,15 @@ export function repeat(
   const reportFailure = (error: unknown) => {
     const now = performance.now()
     if (failures === 1) failedAt = now
-    const isDue = failures === 1 || now - loggedAt >= LOG_EVERY_MS
+    const isDue = !isDatabaseOutage(error) && now - loggedAt >= LOG_EVERY_MS
     log[isDue ? 'warn' : 'debug']({ err: error, task, failures }, 'Background task failed; retrying')
     if (isDue) loggedAt = now
   }
   const reportSuccess = () => {
-    if (failures === 0) return
     const downSeconds = Math.round((performance.now() - failedAt) / 100) / 10
-    log.info({ task, failures, downSeconds }, 'Background task recovered')
+    if (loggedAt >= failedAt && failures > 0) log.info({ task, failures, downSeconds }, 'Background task recovered')
     failures = 0
+    loggedAt = Number.NEGATIVE_INFINITY
   }
   let timer: NodeJS.Timeout
   let running: Promise<void> = Promise.resolve()

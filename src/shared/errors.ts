@@ -153,6 +153,11 @@ const hasCode =
     error instanceof DomainError && error.code === code
 
 export const isUnavailable = hasCode('UNAVAILABLE')
+
+const DATABASE = 'The database'
+export const databaseUnavailable = (cause: unknown) => unavailable(DATABASE, cause)
+/** Only the database client logs an outage of the database, so that each outage has one line. */
+export const isDatabaseOutage = (error: unknown) => isUnavailable(error) && error.message.startsWith(DATABASE)
 export const isNotFound = hasCode('NOT_FOUND')
 export const isFull = hasCode('INSUFFICIENT_STORAGE')
 

@@ -3,7 +3,7 @@ import type { RowOf } from '../../db/sql.ts'
 import { arrayOf, boolean, bytes, float, int, orNull, smallint, statement, text, uuid } from '../../db/sql.ts'
 import type { SealedKey } from '../../keys/key-types.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
-import { isFull, isUnavailable, LostKeyError } from '../../shared/errors.ts'
+import { isDatabaseOutage, isFull, isUnavailable, LostKeyError } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { explainError } from '../../shared/operator-errors.ts'
 import { createLogDeduper, createPoller, logOnce } from '../poller.ts'
@@ -61,6 +61,7 @@ export const createCommitSigner = (options: CommitSignerOptions) => {
     const isOutage = isUnavailable(error) || isFull(error)
     const pauses = { firstPause: 2, longestPause: isOutage ? 30 : 3_600 }
     await lease.write(leaseName, postpone, { commit, lastError: reason, ...pauses })
+    if (isDatabaseOutage(error)) return
     if (isOutage) logOnce(log, outages, { message: messages.failed, reason }, messages.recovered)
     else if (attempts === 0) {
       const fields = { err: error, commit: toId('commit', commit) }
