@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import pg from 'pg'
+import { afterAll, expect, inject, it, onTestFinished } from 'vitest'
 import { annalCommand } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
@@ -56,6 +57,30 @@ it('the log names the reason when a second signal ends the service early', async
   )
   expect(linesOf((await service.ended).output).filter(({ msg }) => msg === 'Stopped')).toMatchObject([
     { signal: 'SIGTERM', reason: 'second signal' },
+  ])
+})
+
+it('the log contains one line per outage of the database, and one line when it recovered', async () => {
+  const name = new URL(installation.env.DATABASE_URL).pathname.slice(1)
+  const onServer = new pg.Client({ connectionString: inject('templateUrl') })
+  await onServer.connect()
+  onTestFinished(() => onServer.end())
+  const rename = (from: string, to: string) =>
+    eventually(async () => {
+      await onServer.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [from])
+      return onServer.query(`alter database ${from} rename to ${to}`).catch(() => undefined)
+    })
+  const service = await start()
+  const read = () => fetch(`${service.url}/api/v3/assets/bafkrei${'a'.repeat(52)}/`)
+  await eventually(async () => (await read()).status === 404)
+  await rename(name, `${name}_away`)
+  for (let count = 0; count < 20; count += 1) expect((await read()).status).toBe(503)
+  await rename(`${name}_away`, name)
+  await eventually(async () => (await read()).status === 404)
+  const lines = linesOf((await service.stop()).output)
+  expect(lines.filter(({ level, msg }) => level !== 'info' || /recover/i.test(String(msg)))).toMatchObject([
+    { level: 'warn', msg: 'Database unavailable; retrying', reason: expect.any(String) },
+    { level: 'info', msg: 'Database recovered', downSeconds: expect.any(Number) },
   ])
 })
 
