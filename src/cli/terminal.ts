@@ -201,7 +201,8 @@ export function createProgress(verb: string) {
     const now = performance.now()
     if (done < total && now - reportedAt < PROGRESS_EVERY_MS) return
     reportedAt = now
-    const minutes = Math.ceil(((now - startedAt) / 60_000 / done) * (total - done))
-    report(`${done} of ${total} ${verb}${done > 0 && done < total ? `, ${counted(minutes, 'minute')} left` : ''}`)
+    const perSecond = (done * 1_000) / (now - startedAt)
+    const left = `, ${counted(Math.ceil((total - done) / perSecond / 60), 'minute')} left`
+    report(`${done} of ${total} ${verb}, ${perSecond.toFixed(1)}/s${done > 0 && done < total ? left : ''}`)
   }
 }

@@ -47,7 +47,7 @@ describe('annal import', () => {
     await writeFile(join(folder, '.hidden'), 'not this')
     const said = await annal(user, `${folder}/`)
     expect(said).toMatchObject({ code: 0, stdout: '' })
-    expect(said.stderr).toContain('3 of 3 examined\n3 of 3 registered\n')
+    expect(said.stderr).toMatch(/3 of 3 examined, [\d.]+\/s\n3 of 3 registered, [\d.]+\/s\n/)
     expect(said.stderr).toContain('All files are registered.')
     await writeFile(join(folder, '4.png'), `new in ${folder}`)
     const report = await importAs(user, folder)
@@ -63,7 +63,7 @@ describe('annal import', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('`annal import` reads fields from CSV, and reports each invalid row', async () => {
+  it('`annal import` reads fields from CSV and JSON Lines, and reports each invalid row', async () => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(4)
     const csv = join(dir, 'rows.csv')
@@ -98,10 +98,19 @@ describe('annal import', () => {
     expect(asset.caption.replace('\r', '')).toBe('Evening,\n"at sea"')
     expect(asset).toMatchObject({ public_access: true, nit_commit_custom: { license: 'CC' } })
 
+    const lines = join(dir, 'rows.jsonl')
+    const row = { file: '3.jpg', headline: 'Sunset', nit_commit_custom: { a: 1 }, public_access: false, tag: null }
+    await writeFile(lines, `\uFEFF${JSON.stringify(row)}\n\n{"file"\n${JSON.stringify({ file: '1.jpg' })}\n`)
+    const again = await importAs(user, lines, '--files', folder)
+    expect(again.rows).toMatchObject([
+      { row: 1, state: 'registered' },
+      { row: 3, state: 'failed', message: 'The line is not a JSON object.' },
+      { row: 4, state: 'existing', nid: report.rows[0].nid },
+    ])
     const shown = await annal(user, csv)
     expect(shown.stdout).toMatch(/^row +path +code +message\n4 +\S+9\.jpg +not_sent +The file does not exist\.$/m)
     expect(shown.stderr).toContain('7 rows: 1 existing, 6 failed.')
-    expect(await ownedBy(user)).toBe(1)
+    expect(await ownedBy(user)).toBe(2)
   })
 
   /** A list with three rows, in the format that office programs write. */
@@ -299,7 +308,8 @@ describe('annal import', () => {
     ['header.csv', Buffer.from('file,Größe\n', 'latin1'), /is not UTF-8\./],
     ['utf16.txt', Buffer.from('\ufefffile', 'utf16le'), /is not UTF-8\./],
     ['both.csv', 'File;FILE\na;b\n', /The field 'file' is repeated/],
-    ['list.jsonl', '{"file":"a"}', /is neither a folder nor/],
+    ['latin.jsonl', Buffer.from('{"file":"a"}\n\n{"file":"\xe9"}\n', 'latin1'), /is not UTF-8\./],
+    ['unknown.jsonl', '{"file":"a","note":1}', /Unknown field 'note'/],
     ['photo.jpg', 'x', /is neither a folder nor/],
   ])('`annal import` rejects the source %s with exit code 2', async (name, content, message) => {
     await writeFile(join(dir, name), content)

@@ -169,7 +169,7 @@ The import does not start if the balance does not cover all files. A file that t
 Exits with 0 if all files were registered, or on a dry run can be registered, else with 1.`,
     json: '{"account", "cost": {"each", "total", "available", "missing"}, "stopped", "rows": [{"row", "path", "state", "nid" or "code" and "message"}]}; a state is registered, existing, failed or pending',
   })
-    .argument('<source>', 'folder, or .csv, .tsv or .txt list')
+    .argument('<source>', 'folder, or .csv, .tsv, .txt, .jsonl or .ndjson list')
     .option('--files <folder>', 'folder of the files in a list; default: the folder of the list')
     .option('--url <url>', 'URL of the server; default: the server on this machine')
     .option('--token-file <path>', 'file with the access token of the account that pays; default: ANNAL_TOKEN')

@@ -3,13 +3,14 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { z } from 'zod'
 import { forEachConcurrent } from '../../shared/async.ts'
 import { usageError } from '../terminal.ts'
 
 export interface SourceRow {
-  /** Row of the list including the header, or position in the sorted folder, from 1. */
+  /** Row of a CSV file including the header, line of a JSON Lines file, or position in the sorted folder, from 1. */
   row: number
   path: string
   /** Metadata by field name of the REST API. */
@@ -37,15 +38,20 @@ async function assertColumns(columns: readonly string[]): Promise<void> {
   if (twice !== undefined) throw usageError(`The field '${twice}' is repeated.`)
 }
 
-async function readList(path: string): Promise<SourceRow[]> {
-  const { CsvError, parse } = await import('csv-parse/sync')
+async function readText(path: string): Promise<string> {
   const bytes = await readFile(path)
-  if (!isUtf8(bytes)) throw usageError(`${path} is not UTF-8. Save it as "CSV UTF-8".`)
+  if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
+  throw usageError(`${path} is not UTF-8. Save it as "CSV UTF-8".`)
+}
+
+async function readCsv(path: string): Promise<SourceRow[]> {
+  const { CsvError, parse } = await import('csv-parse/sync')
+  const text = await readText(path)
   // The first separator in the header applies to all lines, because field names contain none.
-  const delimiter = /[,;\t]/.exec(bytes.toString().split(/[\r\n]/, 1)[0]!)?.[0] ?? ','
+  const delimiter = /[,;\t]/.exec(text.split(/[\r\n]/, 1)[0]!)?.[0] ?? ','
   let rows: string[][]
   try {
-    rows = parse(bytes, { bom: true, delimiter, relax_column_count: true })
+    rows = parse(text, { delimiter, relax_column_count: true })
   } catch (error) {
     throw error instanceof CsvError ? usageError(`${path} is not CSV: ${error.message}.`) : error
   }
@@ -60,6 +66,29 @@ async function readList(path: string): Promise<SourceRow[]> {
     const problem = `The row has ${cells.length} cells, but the header has ${header.length}.`
     return [{ row: index + 2, path, fields, ...(cells.length !== header.length && { problem }) }]
   })
+}
+
+function rowOfLine(line: string, row: number): SourceRow {
+  try {
+    const { [FILE_COLUMN]: path, ...fields } = z.record(z.string(), z.unknown()).parse(JSON.parse(line))
+    const texts = Object.entries(fields).flatMap(([name, value]) =>
+      value === null ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
+    )
+    return { row, path: typeof path === 'string' ? path : '', fields: Object.fromEntries(texts) }
+  } catch {
+    return { row, path: '', fields: {}, problem: 'The line is not a JSON object.' }
+  }
+}
+
+async function readJsonLines(path: string): Promise<SourceRow[]> {
+  const lines = (await readText(path)).split('\n')
+  const rows = lines.flatMap((line, index) => (line.trim() === '' ? [] : [rowOfLine(line, index + 1)]))
+  await assertColumns([FILE_COLUMN, ...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))])
+  return rows
+}
+
+const readers: Record<string, (path: string) => Promise<SourceRow[]>> = {
+  ...{ '.csv': readCsv, '.tsv': readCsv, '.txt': readCsv, '.jsonl': readJsonLines, '.ndjson': readJsonLines },
 }
 
 /** Returns the relative paths of all files in a folder, except hidden ones. Names that are not UTF-8 contain a replacement character. */
@@ -83,11 +112,11 @@ export async function readSource(source: string, files?: string): Promise<{ rows
     const paths = (await filesIn(source)).sort()
     return { rows: paths.map((path, index) => ({ row: index + 1, path, fields: {} })), folder: source }
   }
-  if (!/\.(csv|tsv|txt)$/i.test(source))
-    throw usageError(`${basename(source)} is neither a folder nor a .csv, .tsv or .txt file.`)
+  const read = readers[extname(source).toLowerCase()]
+  if (!read) throw usageError(`${basename(source)} is neither a folder nor a .csv, .tsv, .txt, .jsonl or .ndjson file.`)
   const folder = files ?? dirname(source)
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw usageError(`There is no folder ${folder}.`)
-  return { rows: await readList(source), folder }
+  return { rows: await read(source), folder }
 }
 
 const isWithin = (folder: string, path: string) => !/^\.\.([/\\]|$)/.test(relative(folder, path))
