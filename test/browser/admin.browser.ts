@@ -122,7 +122,6 @@ async function tabTo(page: Page, name: string) {
   throw new Error(`${name} cannot be reached by keyboard.`)
 }
 
-/** Types a text into a field that is reached by keyboard. */
 async function enter(page: Page, field: string, text: string) {
   await tabTo(page, field)
   await page.keyboard.type(text)

@@ -148,7 +148,6 @@ describe('the built site', () => {
   })
 })
 
-/** Searches the site with its search box. Returns the link of the first result. */
 async function search(page: Page, text: string) {
   await page.getByRole('button', { name: 'Search' }).first().click()
   await page.locator('#localsearch-input').fill(text)

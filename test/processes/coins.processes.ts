@@ -289,7 +289,6 @@ async function goBack(snapshot: string) {
 const makeOld = ({ address }: SignedIn) =>
   app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [address])
 
-/** Waits until the transfer without coins is suspended. */
 async function suspended(user: SignedIn) {
   await makeOld(user)
   const find = 'select from coin_transfers where sender = $1 and suspended_at is not null'

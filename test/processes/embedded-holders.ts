@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A log without output. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 export interface Holder {
@@ -31,7 +30,6 @@ export const hold = async (part: 'postgres' | 'anvil', dir: string): Promise<Hol
   return { process: child, ...(JSON.parse(line) as { url: string }) }
 }
 
-/** Ends a holder and waits until it is gone. */
 export const end = async ({ process: child }: Holder, signal?: NodeJS.Signals) => {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
@@ -40,7 +38,6 @@ export const end = async ({ process: child }: Holder, signal?: NodeJS.Signals) =
   await exited
 }
 
-/** Kills the processes that a test left running. */
 export const killHolders = () => {
   for (const child of holders.splice(0)) child.kill('SIGKILL')
 }

@@ -34,14 +34,12 @@ const query = async (url: string, sql: string) => {
 const createWords = (url: string) => query(url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
 const readWords = async (url: string) => (await query(url, 'SELECT word FROM words')).map(({ word }) => word)
 
-/** Starts the server, creates a table with one row, and stops the server. */
 async function createStopped() {
   const server = await startEmbeddedPostgres({ dir, log })
   await createWords(server.url)
   await server.stop()
 }
 
-/** Waits until the server answers again after a crash. */
 const recovered = (url: string) => waitFor(60_000, () => readWords(url).catch(() => undefined))
 
 const postmaster = async () => Number((await readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])

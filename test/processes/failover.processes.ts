@@ -57,7 +57,6 @@ async function register(key: string): Promise<number[]> {
   return answers
 }
 
-/** Waits until the query returns one row. */
 const returnsRow = (server: PostgresServer, query: string) =>
   until(query, async () => (await server.sql(query)).length === 1)
 

@@ -33,7 +33,6 @@ const status = async (url: string) => {
   )
 }
 
-/** Returns what `prisma migrate dev` would do. */
 const nextOfPrisma = async (url: string) => {
   const migrationsList = await listMigrations()
   return (await withSchemaEngine(url, (engine) => engine.devDiagnostic({ migrationsList, filters }))).action

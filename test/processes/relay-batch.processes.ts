@@ -27,7 +27,6 @@ const sizes = async () => {
 const places =
   'select commit_id, nonce, position, transaction_hash, gas_used, fee_paid::text from commit_relays order by 1'
 const countMembers = async () => (await world.sql('select from chain_transaction_members')).length
-/** Deploys the registry with a relay that is stopped afterwards. */
 const deployRegistry = async () => {
   const relay = world.relay(chain.url, options)
   await hasRegistry(relay)

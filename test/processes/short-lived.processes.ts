@@ -41,7 +41,6 @@ const byGraphQL =
     })
 const byRest: Ask = (url, authorization) => fetch(`${url}/api/v3/auth/users/me/`, { headers: { authorization } })
 
-/** Signs up a user and registers an asset. */
 async function newPerson(url: string, username: string): Promise<{ authorization: string; id: string }> {
   const anonymous = createRest(url)
   const account = { username, email: `${username}@example.org`, password: 'correct horse' }

@@ -75,7 +75,6 @@ describe.concurrent('signals', () => {
   })
 })
 
-/** Starts a service with embedded parts. */
 async function startService() {
   const dir = await mkdtemp(join(tmpdir(), 'annal-signals-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))

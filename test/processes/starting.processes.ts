@@ -14,7 +14,6 @@ afterAll(shared.remove)
 const silentDatabase = async () =>
   `postgresql://annal@127.0.0.1:${await listen(createServer(), onTestFinished)}/annal?connect_timeout=60`
 
-/** Expects that the first response at this address reports the start. */
 const expectStarting = async (url: string) =>
   expect(await until('a response', () => send(url).catch(() => undefined))).toMatchObject({ status: 503 })
 

@@ -244,7 +244,6 @@ describe('embedded data', () => {
   }
   type Embedded = Awaited<ReturnType<typeof startEmbedded>>
 
-  /** Registers a file, and waits until its commit is final. */
   async function settle({ url }: Embedded) {
     const person = await newPerson(url)
     const { body } = await registerWith(person, {})

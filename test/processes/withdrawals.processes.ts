@@ -43,26 +43,22 @@ const quoteOf = async (user: SignedIn, withdraw: object) =>
     ),
   ).quote
 const withdraw = async (user: SignedIn, input: object) => expectOk(await ask(user, input)).withdraw.withdrawal
-/** A user who withdraws 4 of their 5 coins. */
 const withdrawFour = async () => {
   const [user, to] = [await app.newUser({ num: '5' }), address()]
   return { user, to, ...(await withdraw(user, { amount: '4', to })) }
 }
 const statusOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
-/** Waits until the transfer to this address has this status. */
 const movesTo = (to: string, status: string) =>
   eventually(async () => {
     const [move] = await app.sql('select status::text from coin_transfers where recipient = $1', [to])
     return move?.status === status
   })
-/** Mines until the newest withdrawal has this status. */
 const becomes = (user: SignedIn, status: string) =>
   eventually(async () => {
     await mine()
     return (await statusOf(user))[0] === status
   })
-/** Returns the due mails of a user as text. */
 async function mailsTo(user: SignedIn): Promise<string[]> {
   const jobs = await app.sql<{ data: never }>(
     `select data from jobs.job where name = 'account-mail' and data ->> 'userId' = $1 order by created_on`,
@@ -352,7 +348,6 @@ it('a withdrawal is paid once despite lost messages and several processes', asyn
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-/** Makes the address reject coins. */
 const refuse = (to: string) => chain.rpc.call('anvil_setCode', to, '0x60006000fd')
 /** More blocks than the worker examines for a transfer. */
 const LONG = 130

@@ -10,7 +10,6 @@ const root = join(import.meta.dirname, '../..')
 
 export type CommandOptions = { env?: Record<string, string>; input?: string }
 
-/** The program and arguments that run `annal <args>`. */
 export const annalCommand = (...args: string[]): [string, ...string[]] => [
   process.execPath,
   '--disable-warning=ExperimentalWarning',
@@ -40,10 +39,8 @@ export const startAnnal = (
   }) as ChildProcessWithoutNullStreams
 }
 
-/** The output and exit code of a command. */
 export type Said = { code: number; stdout: string; stderr: string }
 
-/** Runs `annal <args>` and returns its output. */
 export async function runAnnal(
   dir: string,
   args: readonly string[],

@@ -1,7 +1,6 @@
 import { main } from '../../packages/verify/src/main.ts'
 import type { Said } from './annal-command.ts'
 
-/** Runs `annal-verify <args>` in this process and returns its output. */
 export async function annalVerify(...args: string[]): Promise<Said> {
   const said = { stdout: '', stderr: '' }
   const writer = (name: keyof typeof said) => ({

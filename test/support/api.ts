@@ -46,7 +46,6 @@ function resultOf(transport: Transport, name: UseCaseName, answer: Answer): Resu
   })
 }
 
-/** A caller with this access token. */
 export const callerWith = ({ rest, graphql }: Caller, token: string): Caller => ({
   rest: (method, path, options) => rest(method, path, { ...options, actor: { token } }),
   graphql: (document, variables, options) => graphql(document, variables, { ...options, actor: { token } }),

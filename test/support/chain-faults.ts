@@ -16,7 +16,6 @@ export const tooMany = page(
 )
 export const html = page(200, 'text/html', '<html><body>Under maintenance</body></html>')
 
-/** Closes the connection immediately. */
 export const cuts: Fault = () => 'cut'
 
 /** Forwards the request to the node, but drops the response. */
@@ -25,7 +24,6 @@ export const losesReply: Fault = async (_calls, pass): Promise<Outcome> => {
   return 'cut'
 }
 
-/** Rejects each call. */
 export const refuses =
   (error: { code: number; message: string }): Fault =>
   (calls) =>
@@ -47,7 +45,6 @@ export const onlyTo =
   (calls, pass) =>
     calls.some(concerns) ? fault(calls, pass) : undefined
 
-/** Changes single results in the response. */
 export const rewriting =
   (change: (call: RpcRequest, result: unknown) => unknown): Fault =>
   async (calls, pass) =>
@@ -59,7 +56,6 @@ export const rewriting =
 export const onChain = (chainId: number): Fault =>
   rewriting(({ method }, result) => (method === 'eth_chainId' ? hex(chainId) : result))
 
-/** Returns no transactions and no receipts. */
 export const withoutReceipts: Fault = rewriting(({ method }, result) =>
   method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash' ? null : result,
 )

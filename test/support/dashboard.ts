@@ -19,7 +19,6 @@ export const dashboardQueries = panels.flatMap(({ title, targets = [] }) =>
 
 export const alertsText = read('prometheus/alerts.yml')
 
-/** Every alert, with its expression. */
 export const alerts = alertsText
   .split(/^ {6}- alert: /m)
   .slice(1)
@@ -33,5 +32,4 @@ export const alerts = alertsText
 
 const NAME = /\b(?:annal|nodejs|process|scrape)_\w+|\bup\b/g
 
-/** The names of the metrics in a query. */
 export const metricsIn = (expr: string): string[] => [...new Set(expr.replace(/"[^"]*"/g, '').match(NAME) ?? [])]

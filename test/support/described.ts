@@ -27,10 +27,8 @@ interface Document {
   components: Record<string, Record<string, unknown>>
 }
 
-/** A request and its response. */
 export type Exchange = { method: string; path: string; status: number; headers: Headers; text: string }
 
-/** The committed OpenAPI document. */
 export const description: Document = JSON.parse(
   readFileSync(new URL('../../src/http/rest/generated/openapi.json', import.meta.url), 'utf8'),
 )

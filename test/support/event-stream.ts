@@ -1,4 +1,3 @@
-/** Reads server-sent events. */
 import { type Credentials, headersOf } from './http-client.ts'
 import type { TestActor } from './user.ts'
 

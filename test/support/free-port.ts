@@ -1,4 +1,3 @@
-/** Free TCP ports for servers of tests. */
 import { randomInt } from 'node:crypto'
 import { canListen } from '../../src/embedded/server-process.ts'
 
@@ -7,7 +6,6 @@ export { canListen }
 /** Below the ephemeral ports of Linux (32768) and macOS (49152), so that no outgoing connection takes the port before it is used. */
 const [FIRST_PORT, LAST_PORT] = [15_000, 29_999]
 
-/** Returns a random free port on 127.0.0.1. */
 export async function findFreePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1)

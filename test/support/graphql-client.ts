@@ -1,4 +1,3 @@
-/** Sends requests to the GraphQL API. */
 import { globalAgent } from 'node:http'
 import { type Answer, type Message, send } from './http-client.ts'
 import type { TestActor } from './user.ts'

@@ -4,7 +4,6 @@ import { urlToHttpOptions } from 'node:url'
 
 export type FormValue = string | File
 
-/** The caller of a request. */
 export type Credentials = { token?: string | undefined; apiKey?: string | undefined }
 
 export interface Message extends Credentials {

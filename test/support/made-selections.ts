@@ -1,7 +1,6 @@
 /** Generates random selections with `pick`: nested fields, pages, aliases, fragments and directives with variables. */
 import { type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql'
 
-/** Returns a number below `count`. */
 export type Choice = (count: number) => number
 
 const unlike = new Set(['assetFile', 'assetFileThumbnail', 'thumbnailUrl'])
@@ -10,7 +9,6 @@ const deciders = ['@include(if: $yes)', '@skip(if: $no)', '@include(if: $no)', '
 const MOST_FIELDS = 5
 const DEPTH = 4
 
-/** Returns a random selection for a type. */
 export function selectionOf(type: GraphQLObjectType, pick: Choice, depth = DEPTH): string {
   const fields = Object.values(type.getFields()).filter(({ name }) => !unlike.has(name))
   const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)))

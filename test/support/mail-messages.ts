@@ -1,4 +1,3 @@
-/** A mail message of every kind. */
 import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/mail/mail-types.ts'
 
 export const order: OrderFacts = {
@@ -43,7 +42,6 @@ export const [reset, changed, moved, verification] = [
 ] as const satisfies AccountMessage[]
 const withdrawal = { username, withdrawalId: 'withdrawal_01h455vb4pex5vsknk084sn02q', to: `0x${'e3'.repeat(20)}`, at }
 const amounts = { amount: '2.5', fee: '0.000000000000021' }
-/** Mails about withdrawals, for every outcome. */
 export const withdrawals: AccountMessage[] = [
   { template: 'withdrawal-requested', ...withdrawal, ...amounts, dueAt: at },
   { template: 'withdrawal-confirmed', ...withdrawal, ...amounts },

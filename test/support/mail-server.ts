@@ -3,9 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { type AtEnd, listen } from './listen.ts'
 
 export type MailMood =
-  /** Accepts every mail. */
   | 'accept'
-  /** Resets each connection immediately. */
   | 'refuse'
   /** Accepts connections, but never responds. */
   | 'hang'

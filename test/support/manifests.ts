@@ -1,4 +1,3 @@
-/** Reads Content Credentials like a verifier. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

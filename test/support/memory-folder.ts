@@ -1,4 +1,3 @@
-/** The folder for files of a test run. */
 import { accessSync, constants, statfsSync } from 'node:fs'
 
 const MEMORY = '/dev/shm'

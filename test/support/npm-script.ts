@@ -1,4 +1,3 @@
-/** Starts npm scripts: npm, a shell, and the service below it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -22,7 +21,6 @@ const statusOf = (url: string) =>
     () => undefined,
   )
 
-/** Runs `npm run <script>` with its own database. */
 export async function startNpmScript(script: string) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-npm-'))
   const database = await createTestDatabase()

@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { type AtEnd, listen } from './listen.ts'
 
-/** An exported span. */
 export interface ReceivedSpan {
   name: string
   kind: number

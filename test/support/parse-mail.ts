@@ -17,7 +17,6 @@ function readEntity(source: string): Entity {
   return { headers, body: source.slice(end + 4) }
 }
 
-/** Returns the text of a message or of one of its parts. */
 export const fromQuotedPrintable = (text: string) =>
   Buffer.from(
     text

@@ -7,7 +7,6 @@ import { insertToken } from '../../src/modules/accounts/sessions.ts'
 import { insertUser } from '../../src/modules/accounts/sign-up.ts'
 import { newUuid, toId } from '../../src/shared/ids.ts'
 
-/** The sender of a request. */
 export type TestActor = { token: string }
 
 export interface TestUser extends TestActor {

@@ -1,4 +1,3 @@
-/** Generates new pictures that no user has registered. */
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 

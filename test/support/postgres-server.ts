@@ -17,7 +17,6 @@ import { until } from './eventually.ts'
 
 const run = promisify(execFile)
 
-/** The address and folder of a server. */
 export type ServerPlace = { dir: string; hosts: readonly string[]; port: number; inside?: readonly string[] }
 
 export interface PostgresServer {

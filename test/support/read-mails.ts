@@ -1,4 +1,3 @@
-/** Reads the mails that a mail server received. */
 import type { MailServer } from './mail-server.ts'
 import { type ParsedMail, parseMail } from './parse-mail.ts'
 
@@ -21,7 +20,6 @@ export const mailsOf = (
     return id.startsWith(`${template}-`) ? [{ ...mail, id, address, at }] : []
   })
 
-/** The parameters of a mailed link. */
 export type MailedLink = { uid: string; token: string }
 
 const LINK = /\/account\/(?:password-reset|email-verification)\/(user_\w{26})\/([\w-]{43})/

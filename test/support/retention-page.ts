@@ -1,4 +1,3 @@
-/** Reads the tables of docs/reference/retention.md. */
 import { readFileSync } from 'node:fs'
 
 /** A row: the retention period, and the job that deletes the rows, or the reason for keeping them. */
@@ -15,7 +14,6 @@ const rowsOf = (section: string) =>
     }),
   )
 
-/** Retention of the tables, by name. */
 export const tableRetentions: ReadonlyMap<string, Retention> = rowsOf(tables)
 /** Retention of the files below `ANNAL_DIR`, by name. */
 export const fileRetentions: ReadonlyMap<string, Retention> = rowsOf(files)

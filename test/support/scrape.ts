@@ -1,4 +1,3 @@
-/** Reads `/metrics` like Prometheus. */
 import { expect } from 'vitest'
 
 const SAMPLE = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/

@@ -39,7 +39,6 @@ async function startService(dir: string, args: readonly string[], env: Record<st
   }
 }
 
-/** Returns true if the service at this address is ready. */
 export const isReady = (url: string): Promise<boolean> =>
   fetch(`${url}/readyz`).then(
     ({ status }) => status === 200,

@@ -15,7 +15,6 @@ interface GatewayOptions {
   modules?: readonly string[]
 }
 
-/** Starts a gateway and returns its URL. It runs until the test file ends. */
 export async function startGateway(
   { env }: Pick<TestApp, 'env'>,
   { clockShift = 0, modules }: GatewayOptions,

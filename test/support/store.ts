@@ -6,7 +6,6 @@ import type { SignedIn, TestApp } from './test-app.ts'
 
 export type StoreOptions = { price?: string; owner?: SignedIn }
 
-/** A network app without a webhook. */
 export async function createStore(app: TestApp, { price = '2.5', owner }: StoreOptions = {}) {
   const seller = owner ?? (await app.admin())
   const id = randomUUID()

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atEnd } from './at-end.ts'
 
-/** Creates an empty folder and deletes it after the tests of the file. */
 export async function createTemporaryFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-'))
   atEnd(() => rm(dir, { recursive: true, force: true }))

@@ -45,14 +45,12 @@ export const newFile = (name = 'photo.png', type = 'image/png') => {
   return new File([`file ${files} of ${process.pid} ${performance.timeOrigin}`], name, { type })
 }
 
-/** Registers a file. Throws an error with the response if that fails. */
 export const registerWith = async (rest: Rest, fields: Record<string, FormValue>): Promise<Answer> => {
   const answer = await rest('POST', 'assets/', { multipart: { asset_file: newFile(), ...fields } })
   if (answer.status !== 201) throw new Error(`Registration failed: ${answer.status} ${answer.text}`)
   return answer
 }
 
-/** A key that can pay for transactions. */
 export async function fundedKey(): Promise<string> {
   const { address, privateKey } = new Wallet(hexlify(randomBytes(32)))
   await createRpc({ url: inject('rpcUrl') }).call('anvil_setBalance', address, '0x56bc75e2d63100000')

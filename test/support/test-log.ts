@@ -2,7 +2,6 @@ import type { Log } from '../../src/shared/log.ts'
 
 export type LogLine = { level: 'warn' | 'error'; message: string; fields: object }
 
-/** Returns the field `reason` of a line. */
 export const reasonOf = (fields: object): string => ('reason' in fields ? String(fields.reason) : '')
 
 /** A log that stores its lines and those of all its children. */

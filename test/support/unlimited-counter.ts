@@ -1,6 +1,5 @@
 import type { ConcurrencyCounter } from '../../src/shared/concurrency-counter.ts'
 
-/** A counter that grants every request. */
 export const unlimitedCounter: ConcurrencyCounter = {
   acquire: async (_subject, { needed, wanted = needed }) => wanted,
   release: async () => {},

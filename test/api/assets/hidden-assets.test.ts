@@ -49,7 +49,6 @@ function learned({ status, headers, text }: Answer, { nid, sha256, treeCid }: Su
 
 type Call = (caller: Pick<SignedIn, 'rest' | 'graphql'>, subject: Subject) => Promise<Answer>
 
-/** Inserts the identifiers of a subject. */
 const fill = (text: string, { nid, sha256, treeCid }: Subject) =>
   text.replaceAll('{nid}', nid).replaceAll('{sha256}', sha256).replaceAll('{tree}', treeCid)
 

@@ -31,7 +31,6 @@ const uploads = uploadsIn(dir)
 /** Parses a request. Returns the operation, with each file replaced by its description. */
 type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
 
-/** Replaces each file with a description. */
 async function withFiles(value: unknown): Promise<unknown> {
   if (value instanceof Upload) {
     const { filename, mimetype, createReadStream } = await value.promise
@@ -58,7 +57,6 @@ const ours: Read = async (req) => {
 const limits = { maxFieldSize: MAX_BYTES, maxFileSize: MAX_FILE_BYTES, maxFiles: 4 }
 const reference: Read = async (req, res) => withFiles(await processRequest(req, res, limits))
 
-/** Returns the HTTP status of an error from a reader. */
 function statusOf(error: unknown): number {
   if (error instanceof DomainError) return error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400
   return (error as { status?: number }).status ?? 400

@@ -1,4 +1,3 @@
-/** Starts an Anvil chain for one test. */
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,3 @@
-/** Compares responses and stored data with the model. */
 import type { Names } from './operations.ts'
 import type { Real, Result } from './requests.ts'
 import type { Observed, Scene } from './scene.ts'

@@ -35,9 +35,7 @@ export interface OperationFields<Ref> {
 
 export type Kind = keyof OperationFields<string>
 type OperationOf<Ref> = { [K in Kind]: { kind: K } & OperationFields<Ref>[K] }[Kind]
-/** An operation as generated. */
 export type Template = OperationOf<number>
-/** An operation with resolved references. */
 export type Operation = OperationOf<string>
 
 const references = { file: 'assets', app: 'apps', order: 'orders', withdrawal: 'withdrawals' } as const

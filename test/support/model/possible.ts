@@ -10,7 +10,6 @@ import { type Attempt, type Decisions, step } from './step.ts'
 /** One or more states, all different. */
 export type PossibleStates = readonly State[]
 
-/** An operation and its response. */
 export type CompletedAttempt = { attempt: Attempt; result: Result & { decisions?: Decisions } }
 
 /** Maximum number of possible states. Above it, the sequence fails. Two thousand sequences needed twelve. */

@@ -6,7 +6,6 @@ import type { Answer, Message } from '../http-client.ts'
 import { type Input, messageOf, readValue, type Transport, type UseCaseName, type Value } from '../use-cases.ts'
 import type { Kind, Operation } from './operations.ts'
 
-/** Operations that send a request. */
 export type RequestKind = Exclude<Kind, 'deposit' | 'elapse' | 'sweep'>
 type OperationOfKind<K extends Kind> = Extract<Operation, { kind: K }>
 
@@ -19,9 +18,7 @@ export interface Real {
   app(name: string): string
   order(name: string): string
   withdrawal(name: string): string
-  /** Address that receives withdrawn coins. */
   recipient: string
-  /** Returns an unused name for a network app. */
   appName(attempt: string): string
 }
 

@@ -12,7 +12,6 @@ import { type Real, type RequestKind, type Result, readAnswer, requestOf } from 
 import type { Attempt, Decisions } from './step.ts'
 import { units } from './units.ts'
 
-/** A user with an account and a session. */
 export type ModelUser = { id: string; publicId: string; username: string; email: string; token: string }
 
 /** The service under test. Scenes share it, but not their data. */

@@ -199,7 +199,6 @@ const race = (all: readonly { template: Template; at: Transport }[], hasKey: boo
   toString: () => `concurrently${hasKey ? ' with keys' : ''} ${JSON.stringify(all)}`,
 })
 
-/** The generators of sequences. */
 export interface Shape {
   maxCommands: number
   kinds?: readonly Kind[]
@@ -227,7 +226,6 @@ function sequences({
   return fc.commands(commands, { maxCommands, size: 'max' }) as fc.Arbitrary<Iterable<Command>>
 }
 
-/** The counters of a run. */
 export const emptyTally = () => ({ sequences: 0, attempts: 0, races: 0, retries: 0, maxStates: 1 })
 
 const TRIES = 5

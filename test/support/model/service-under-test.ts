@@ -1,4 +1,3 @@
-/** Starts the service under test for the model. */
 import { createHash, randomBytes } from 'node:crypto'
 import { createTestApp, type TestApp } from '../test-app.ts'
 import { PASSWORD } from '../user.ts'
@@ -6,7 +5,6 @@ import type { ServiceUnderTest } from './scene.ts'
 import { modelEnv, terms } from './state.ts'
 import { decimal } from './units.ts'
 
-/** Starts a service with the terms of the model. */
 export async function createServiceUnderTest(): Promise<ServiceUnderTest & { app: TestApp }> {
   const app = await createTestApp({ env: modelEnv })
   const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`

@@ -92,7 +92,6 @@ export function book({ books }: State, name: Book, amount: Money) {
   books[name] = plus(books[name], amount)
 }
 
-/** Returns an account by its name. */
 export const accountOf = ({ places }: State, who: Caller) => (typeof who === 'number' ? places[who]!.account : who)
 
 export const hasAccount = (state: State, who: Caller) => {

@@ -63,7 +63,6 @@ async function newScan() {
   }
 }
 
-/** Credits a deposit of 5 coins in block 95. */
 async function newCreditedDeposit() {
   const [scan, user] = [await newScan(), await newUser()]
   await scan.note(user, '5', 95)

@@ -34,7 +34,6 @@ interface Scene {
   /** SQL condition on the processed row. `undefined` if the row is deleted. */
   done?: string
   table: string
-  /** The item of a row. */
   key?: string
   run(): Promise<unknown>
 }
@@ -50,7 +49,6 @@ const order = async (fields: object = {}, of = store) => {
 const remove = async ({ rest }: { rest: typeof app.rest }) =>
   expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
 
-/** Returns the value of the only row and column. */
 const itemOf = async (text: string, parameter: string) =>
   Object.values((await app.sql<Record<string, string>>(text, [parameter]))[0]!)[0]!
 
