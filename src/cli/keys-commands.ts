@@ -2,18 +2,7 @@
 import type { Command } from 'commander'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import { command } from './command.ts'
-import {
-  counted,
-  createProgress,
-  fail,
-  green,
-  print,
-  printJson,
-  printRows,
-  printTable,
-  red,
-  report,
-} from './terminal.ts'
+import * as out from './terminal.ts'
 import { withInfrastructure } from './with-infrastructure.ts'
 
 const withRotation = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
@@ -24,20 +13,22 @@ const withRotation = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T
 
 async function rotate({ json }: { json?: true }) {
   const { rotation, status } = await withRotation(async ({ rotate, status }) => ({
-    rotation: await rotate(createProgress('rewrapped')),
+    rotation: await rotate(out.createProgress('rewrapped')),
     status: await status(),
   }))
   const { current, isNew, rewrapped, unreadable } = rotation
-  if (unreadable.length) fail()
-  if (json) return printJson(rotation)
-  printRows(Object.entries({ key: `${current}${isNew ? ' (new)' : ''}`, rewrapped }))
-  for (const { id, reason } of unreadable) report(red(`Cannot decrypt ${id}: ${reason}`))
+  if (unreadable.length) out.fail()
+  if (json) return out.printJson(rotation)
+  out.printRows(Object.entries({ key: `${current}${isNew ? ' (new)' : ''}`, rewrapped }))
+  for (const { id, reason } of unreadable) out.report(out.red(`Cannot decrypt ${id}: ${reason}`))
   const previous = status.keys.filter(({ isCurrent }) => !isCurrent)
   const left = previous.reduce((sum, { total }) => sum + total, 0)
-  if (left) report(`${counted(left, 'row still uses', 'rows still use')} a previous key. Run the command again.`)
-  else if (previous.length) report(green('No row uses a previous key. Destroy them: annal keys destroy-previous'))
+  if (left)
+    out.report(`${out.counted(left, 'row still uses', 'rows still use')} a previous key. Run the command again.`)
+  else if (previous.length)
+    out.report(out.green('No row uses a previous key. Destroy them: annal keys destroy-previous'))
   else if (!isNew && !rewrapped)
-    report('Set a new KEY_ENCRYPTION_KEY, and the previous one as KEY_ENCRYPTION_KEY_PREVIOUS.')
+    out.report('Set a new KEY_ENCRYPTION_KEY, and the previous one as KEY_ENCRYPTION_KEY_PREVIOUS.')
 }
 
 export function addKeysCommands(program: Command): void {
@@ -51,13 +42,14 @@ export function addKeysCommands(program: Command): void {
     json: '{"keys", "lost"}',
   }).action(async ({ json }) => {
     const status = await withRotation((rotation) => rotation.status())
-    if (status.lost) fail()
-    if (json) return printJson(status)
+    if (status.lost) out.fail()
+    if (json) return out.printJson(status)
     const rows = status.keys.map(({ id, isCurrent, wraps: { user_keys: privateKeys }, total }) => ({
       ...{ key: id, isCurrent, privateKeys, otherSecrets: total - privateKeys },
     }))
-    printTable(rows, 'key', 'isCurrent', 'privateKeys', 'otherSecrets')
-    if (status.lost) report(red(`${counted(status.lost, 'row uses', 'rows use')} a key that the vault does not have.`))
+    out.printTable(rows, 'key', 'isCurrent', 'privateKeys', 'otherSecrets')
+    if (status.lost)
+      out.report(out.red(`${out.counted(status.lost, 'row uses', 'rows use')} a key that the vault does not have.`))
   })
 
   command(keys, 'rotate', {
@@ -82,8 +74,8 @@ If you find the key again, everything it wrapped is readable again.`,
     .action(async (key: string, { json }) => {
       const { abandonKey } = await import('../keys/vault-identity.ts')
       await withInfrastructure(({ database, keyRing, config }) => abandonKey(database, keyRing, key, config.dir))
-      if (json) return printJson({ abandoned: key })
-      report(`Servers now start without ${key}.`)
+      if (json) return out.printJson({ abandoned: key })
+      out.report(`Servers now start without ${key}.`)
     })
 
   command(keys, 'destroy-previous', {
@@ -94,8 +86,8 @@ Remove keys in environment variables yourself.`,
     json: '{"destroyed"}',
   }).action(async ({ json }) => {
     const destroyed = await withRotation((rotation) => rotation.destroyEarlier())
-    if (json) return printJson({ destroyed })
-    for (const id of destroyed) print(id)
-    report(destroyed.length ? `Destroyed ${counted(destroyed.length, 'key')}.` : 'There is no key to destroy.')
+    if (json) return out.printJson({ destroyed })
+    for (const id of destroyed) out.print(id)
+    out.report(destroyed.length ? `Destroyed ${out.counted(destroyed.length, 'key')}.` : 'There is no key to destroy.')
   })
 }

@@ -6,16 +6,7 @@ import { isDatabaseOutage, isUnavailable, NonRetryableError } from '../shared/er
 import { toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
 import { noopTelemetry, type SpanOptions, type Telemetry } from '../telemetry/telemetry-types.ts'
-import {
-  allowAnother,
-  enqueueFunctionSql,
-  extendRetention,
-  findNid,
-  jobIndexesSql,
-  makeLastAttempt,
-  redactDeadLetters,
-  subjectOf,
-} from './jobs.sql.ts'
+import * as sql from './jobs.sql.ts'
 import type { JobData } from './queues.ts'
 
 const schema = 'jobs'
@@ -136,9 +127,9 @@ export async function installJobs(databaseUrl: string): Promise<void> {
     await boss.updateQueue(name, changeable)
   }
   // This must run before pg-boss's own maintenance deletes expired jobs.
-  await boss.getDb().executeSql(extendRetention)
-  await boss.getDb().executeSql(enqueueFunctionSql)
-  await boss.getDb().executeSql(jobIndexesSql)
+  await boss.getDb().executeSql(sql.extendRetention)
+  await boss.getDb().executeSql(sql.enqueueFunctionSql)
+  await boss.getDb().executeSql(sql.jobIndexesSql)
   await boss.stop({ graceful: false })
   if (failures[0]) throw failures[0]
 }
@@ -184,7 +175,7 @@ export async function startJobs({
   async function redact() {
     try {
       while (!stopping.signal.aborted) {
-        const { rows } = await boss.getDb().executeSql(redactDeadLetters, [REDACTED_AT_ONCE])
+        const { rows } = await boss.getDb().executeSql(sql.redactDeadLetters, [REDACTED_AT_ONCE])
         if (rows.length === 0) return
       }
     } catch (error) {
@@ -198,13 +189,13 @@ export async function startJobs({
 
   async function nidOf(data: { assetId?: string }): Promise<string | null> {
     if (data.assetId === undefined) return null
-    const { rows } = await boss.getDb().executeSql(findNid, [data.assetId])
+    const { rows } = await boss.getDb().executeSql(sql.findNid, [data.assetId])
     return (rows[0] as { nid: string } | undefined)?.nid ?? null
   }
 
   /** Logs a failure. Returns the time when any process last logged a failure of this job. */
   async function report(queue: QueueName, job: JobWithMetadata<object>, error: unknown, isLast: boolean) {
-    const subject = subjectOf(job.data, await nidOf(job.data).catch(() => null))
+    const subject = sql.subjectOf(job.data, await nidOf(job.data).catch(() => null))
     const about = { err: error, queue, job: toId('job', job.id), attempt: job.retryCount + 1, subject }
     const loggedAt = (job.output as Partial<Failed> | null)?.loggedAt ?? 0
     if (queue === SCHEDULED) log.error(about, 'Scheduled task failed; it runs again at its next time')
@@ -221,8 +212,8 @@ export async function startJobs({
     const isOutage = databaseOnlyQueues.includes(queue) && isUnavailable(error)
     const isLast = isPermanent || queue === SCHEDULED || (!isOutage && job.retryCount >= job.retryLimit)
     const output: Failed = { message: describeError(error), loggedAt: await report(queue, job, error, isLast) }
-    if (isPermanent || queue === SCHEDULED) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
-    if (isOutage) await boss.getDb().executeSql(allowAnother, [queue, job.id])
+    if (isPermanent || queue === SCHEDULED) await boss.getDb().executeSql(sql.makeLastAttempt, [queue, job.id])
+    if (isOutage) await boss.getDb().executeSql(sql.allowAnother, [queue, job.id])
     await boss.fail(queue, job, output)
     if (isLast) return void (queue !== SCHEDULED && (await redact()))
     const longer = longerPauses[queue]

@@ -17,15 +17,7 @@ import { toId } from '../../shared/ids.ts'
 import { normalizeEmail } from './account-input.ts'
 import { changeEmail, changePassword, changeUsername } from './change-account.ts'
 import { requestEmailVerification, requestPasswordReset, resetPassword, verifyEmail } from './mailed-links.ts'
-import {
-  countSessions,
-  listSessions,
-  revokeOtherSessions,
-  revokeSession,
-  type Session,
-  signIn,
-  signOut,
-} from './sessions.ts'
+import * as sessions from './sessions.ts'
 import { signUp } from './sign-up.ts'
 import { accountField, accountPayload } from './users.graphql.ts'
 
@@ -177,7 +169,7 @@ const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('Sign
   }),
 })
 
-const SessionType = builder.objectRef<Session>('Session').implement({
+const SessionType = builder.objectRef<sessions.Session>('Session').implement({
   description: 'One of your sessions: an access token, without its secret.',
   interfaces: [Node],
   fields: (t) => ({
@@ -209,10 +201,10 @@ builder.queryField('sessions', (t) =>
       args: { search: searchArg(t, 'the name'), offset: offsetArg(t) },
       resolve: async (_root, { offset, search, ...args }, context) => ({
         ...(await resolveCursorConnection(
-          { args, ...pages, toCursor: ({ id }: Session) => toId('session', id) },
-          (page: ResolveCursorConnectionArgs) => listSessions(context, page, offset ?? 0, search),
+          { args, ...pages, toCursor: ({ id }: sessions.Session) => toId('session', id) },
+          (page: ResolveCursorConnectionArgs) => sessions.listSessions(context, page, offset ?? 0, search),
         )),
-        totalCount: () => countSessions(context, search),
+        totalCount: () => sessions.countSessions(context, search),
       }),
     },
     connectionOf(SessionType, 'Session', ['a session', 'sessions']),
@@ -251,11 +243,11 @@ builder.mutationFields((t) => {
         'Starts a session. A retry with the same Idempotency-Key returns the same token while the session exists, and ' +
         'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, AUTHENTICATION_FAILED if the account is locked, EMAIL_NOT_VERIFIED, THROTTLED.',
       args: inputArg(SignInInput, 'The credentials.'),
-      resolve: async (_root, { input }, context) => ({ token: await signIn(context, omitNullish(input)) }),
+      resolve: async (_root, { input }, context) => ({ token: await sessions.signIn(context, omitNullish(input)) }),
     }),
     signOut: t.boolean({
       description: 'Ends the session of this request. Raises NOT_AUTHENTICATED.',
-      resolve: (_root, _args, context) => signOut(context).then(() => true),
+      resolve: (_root, _args, context) => sessions.signOut(context).then(() => true),
     }),
     requestPasswordReset: t.field({
       ...openToStaleTokens,
@@ -300,7 +292,7 @@ builder.mutationFields((t) => {
         idInputType('RevokeSessionInput', 'The session to end.', 'Identifier of the session.'),
         'The session.',
       ),
-      resolve: (_root, { input }, context) => revokeSession(context, input).then(() => ({ id: input.id })),
+      resolve: (_root, { input }, context) => sessions.revokeSession(context, input).then(() => ({ id: input.id })),
     }),
     revokeOtherSessions: t.field({
       type: payloadType(
@@ -310,7 +302,7 @@ builder.mutationFields((t) => {
       ),
       description:
         'Ends all of your sessions except the session of this request, including those of the pages for administrators. Raises NOT_AUTHENTICATED.',
-      resolve: async (_root, _args, context) => ({ session: await revokeOtherSessions(context) }),
+      resolve: async (_root, _args, context) => ({ session: await sessions.revokeOtherSessions(context) }),
     }),
   }
 })

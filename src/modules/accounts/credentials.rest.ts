@@ -1,20 +1,6 @@
 import { z } from 'zod'
 import { defineCommand, defineRoute, del, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import {
-  anyObject,
-  type Fields,
-  givenEmail,
-  givenText,
-  neededText,
-  newPassword,
-  objectOf,
-  presentPassword,
-  same,
-  sameFields,
-  sessionParam,
-  snakeCased,
-  time,
-} from '../../http/rest/fields.ts'
+import * as values from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
@@ -26,14 +12,16 @@ import { assertMaySignUp } from './sign-up.ts'
 /** Returns body and variables of a route. The GraphQL input `<name>Input` has these fields, which are texts. */
 const inputOf = <Name extends string>(name: string, description: string, fields: Record<Name, z.ZodType>) => {
   const entries = Object.entries<z.ZodType>(fields)
-  const shape = entries.map(([field, schema]) => [snakeCase(field), same(`${name}Input.${field}`, schema)] as const)
-  const read = (body: Fields, field: string, schema: z.ZodType) => {
+  const shape = entries.map(
+    ([field, schema]) => [snakeCase(field), values.same(`${name}Input.${field}`, schema)] as const,
+  )
+  const read = (body: values.Fields, field: string, schema: z.ZodType) => {
     // Converting a number to text could change a password.
     const text = body[/password|email/i.test(field) ? 'exactText' : 'text'](snakeCase(field))
     return text ?? (schema instanceof z.ZodOptional ? undefined : '')
   }
   return {
-    body: objectOf(name, description, Object.fromEntries(shape)),
+    body: values.objectOf(name, description, Object.fromEntries(shape)),
     variables: ({ body }: RestRequest) => ({
       input: Object.fromEntries(entries.map(([field, schema]) => [field, read(body, field, schema)])) as Record<
         Name,
@@ -46,8 +34,8 @@ const inputOf = <Name extends string>(name: string, description: string, fields:
 const changeEmail = defineCommand({
   ...post('auth/users/set_email', 'changeEmail', 'Account', 'Change your e-mail address'),
   ...inputOf('ChangeEmail', 'The password and the new address.', {
-    currentPassword: presentPassword,
-    newEmail: givenEmail,
+    currentPassword: values.presentPassword,
+    newEmail: values.givenEmail,
   }),
   description: 'Your verified address stays in use until the new address is verified.',
   errors: ['DUPLICATE_EMAIL'],
@@ -60,8 +48,8 @@ const changeEmail = defineCommand({
 const changeUsername = defineCommand({
   ...post('auth/users/set_username', 'changeUsername', 'Account', 'Change your username'),
   ...inputOf('ChangeUsername', 'The password and the new username.', {
-    currentPassword: presentPassword,
-    newUsername: neededText(21),
+    currentPassword: values.presentPassword,
+    newUsername: values.neededText(21),
   }),
   errors: ['DUPLICATE_USERNAME'],
   action: 'account:update',
@@ -73,8 +61,8 @@ const changeUsername = defineCommand({
 const changePassword = defineCommand({
   ...post('auth/users/set_password', 'changePassword', 'Account', 'Change your password'),
   ...inputOf('ChangePassword', 'The current password and the new password.', {
-    currentPassword: presentPassword,
-    newPassword,
+    currentPassword: values.presentPassword,
+    newPassword: values.newPassword,
   }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
@@ -84,7 +72,7 @@ const changePassword = defineCommand({
 
 const verifyEmail = defineCommand({
   ...post('auth/users/activation', 'verifyEmail', 'Account', 'Verify an e-mail address with the link of a mail'),
-  ...inputOf('VerifyEmail', 'The values of the mailed link.', { uid: neededText(), token: neededText() }),
+  ...inputOf('VerifyEmail', 'The values of the mailed link.', { uid: values.neededText(), token: values.neededText() }),
   errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
   action: 'email:verify',
   operation: graphql(/* GraphQL */ `
@@ -94,7 +82,7 @@ const verifyEmail = defineCommand({
 
 const requestVerification = defineCommand({
   ...post('auth/users/resend_activation', 'requestEmailVerification', 'Account'),
-  ...inputOf('RequestEmailVerification', 'The e-mail address.', { email: givenEmail.optional() }),
+  ...inputOf('RequestEmailVerification', 'The e-mail address.', { email: values.givenEmail.optional() }),
   summary: 'Request a new link to verify an e-mail address',
   description: 'Verifies the address of a signed-in caller. Anonymous callers send the address in the body.',
   errors: ['NOT_AUTHENTICATED'],
@@ -109,7 +97,7 @@ const requestVerification = defineCommand({
 
 const requestPasswordReset = defineRoute({
   ...post('auth/users/reset_password', 'requestPasswordReset', 'Account', 'Request a link to set a new password'),
-  ...inputOf('RequestPasswordReset', 'The account with the lost password.', { email: givenEmail }),
+  ...inputOf('RequestPasswordReset', 'The account with the lost password.', { email: values.givenEmail }),
   description: 'The response does not show whether an account has the address.',
   action: 'password:reset',
   admit: (context) => assertMayRequestMail(context, 'reset'),
@@ -119,14 +107,14 @@ const requestPasswordReset = defineRoute({
     }
   `),
   status: 201,
-  answer: objectOf('Accepted', 'The request was accepted. The response has no body.', {}),
+  answer: values.objectOf('Accepted', 'The request was accepted. The response has no body.', {}),
   present: () => ({}),
 })
 
 const resetPassword = defineCommand({
   ...post('auth/users/reset_password_confirm', 'resetPassword', 'Account'),
   ...inputOf('ResetPassword', 'The values of the mailed link, and the new password.', {
-    ...{ uid: neededText(), token: neededText(), newPassword },
+    ...{ uid: values.neededText(), token: values.neededText(), newPassword: values.newPassword },
   }),
   summary: 'Set a new password with the link of a mail',
   description: 'Ends all sessions of the account.',
@@ -140,8 +128,8 @@ const resetPassword = defineCommand({
 const signUp = defineRoute({
   ...post('auth/users', 'signUp', 'Account', 'Sign up'),
   ...inputOf('SignUp', 'A new account.', {
-    ...{ username: neededText(21), email: givenEmail, password: newPassword },
-    ...{ language: givenText(16).optional(), referralCode: givenText(64).optional() },
+    ...{ username: values.neededText(21), email: values.givenEmail, password: values.newPassword },
+    ...{ language: values.givenText(16).optional(), referralCode: values.givenText(64).optional() },
   }),
   description: 'Creates an account with a wallet and the initial points. A mail contains a link to verify the address.',
   apiKey: 'possible',
@@ -152,8 +140,8 @@ const signUp = defineRoute({
     mutation RestSignUp($input: SignUpInput!) { signUp(input: $input) { email user { id username } } }
   `),
   status: 201,
-  answer: objectOf('SignedUpUser', 'The new account.', {
-    ...sameFields('User', { id: z.string(), username: z.string() }),
+  answer: values.objectOf('SignedUpUser', 'The new account.', {
+    ...values.sameFields('User', { id: z.string(), username: z.string() }),
     email: z.string().describe('The stored e-mail address. The address is not verified yet.'),
   }),
   present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
@@ -163,7 +151,7 @@ const signUp = defineRoute({
 const sessionName = (text = '') => [...text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '')].slice(0, 100).join('')
 
 /** Returns the device name of a sign-in. Some apps send an object, which is ignored. */
-function deviceOf(body: Fields): string | undefined {
+function deviceOf(body: values.Fields): string | undefined {
   try {
     return body.text('device')
   } catch {
@@ -175,8 +163,8 @@ const login = defineRoute({
   ...post('auth/token/login', 'signIn', 'Sessions', 'Sign in'),
   description: 'Starts a session. Send its token as `Authorization: Bearer <token>` or `Authorization: token <token>`.',
   errors: ['AUTHENTICATION_FAILED', 'EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
-  body: objectOf('SignIn', 'Credentials.', {
-    ...sameFields('SignInInput', { email: givenEmail, password: presentPassword }),
+  body: values.objectOf('SignIn', 'Credentials.', {
+    ...values.sameFields('SignInInput', { email: values.givenEmail, password: values.presentPassword }),
     device: z.string().optional().describe('Name of the session in the list of sessions. Defaults to the User-Agent.'),
   }),
   action: 'session:create',
@@ -189,7 +177,9 @@ const login = defineRoute({
       name: sessionName(deviceOf(body) || header('user-agent')),
     },
   }),
-  answer: objectOf('Token', 'The credentials of a sign-in.', { auth_token: same('SignInPayload.token', z.string()) }),
+  answer: values.objectOf('Token', 'The credentials of a sign-in.', {
+    auth_token: values.same('SignInPayload.token', z.string()),
+  }),
   present: ({ signIn }) => ({ auth_token: signIn.token }),
 })
 
@@ -203,10 +193,10 @@ const logout = defineCommand({
 const list = defineList({
   ...get('auth/sessions', 'listSessions', 'Sessions', 'List the devices on which you are signed in, newest first'),
   action: 'session:read',
-  record: objectOf('Session', 'A device on which a user is signed in.', {
-    ...sameFields('Session', { id: z.string(), name: z.string(), created_at: time }),
-    ...sameFields('Session', { last_used_at: time.nullable(), expires_at: time.nullable() }),
-    ...sameFields('Session', { is_current: z.boolean() }),
+  record: values.objectOf('Session', 'A device on which a user is signed in.', {
+    ...values.sameFields('Session', { id: z.string(), name: z.string(), created_at: values.time }),
+    ...values.sameFields('Session', { last_used_at: values.time.nullable(), expires_at: values.time.nullable() }),
+    ...values.sameFields('Session', { is_current: z.boolean() }),
   }),
   plural: 'Sessions',
   searched: 'the name',
@@ -219,12 +209,12 @@ const list = defineList({
       }
     }
   `),
-  present: snakeCased,
+  present: values.snakeCased,
 })
 
 const revoke = defineCommand({
   ...del('auth/sessions/:id', 'revokeSession', 'Sessions', 'End a session'),
-  params: sessionParam,
+  params: values.sessionParam,
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeSession($input: RevokeSessionInput!) { revokeSession(input: $input) { id } }
@@ -256,7 +246,7 @@ const registerDevice = defineRoute({
     return {}
   },
   status: 201,
-  answer: anyObject.meta({ id: 'Device', description: 'The received values of the device.' }),
+  answer: values.anyObject.meta({ id: 'Device', description: 'The received values of the device.' }),
   // The phone app does not start without this response.
   present: (_, { body }) => body.all(),
 })

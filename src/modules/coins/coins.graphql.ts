@@ -15,27 +15,13 @@ import {
 } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  boundedCountDescription,
-  connectionOf,
-  idInputType,
-  listResolvers,
-  offsetArg,
-  searchArg,
-} from '../../graphql/lists.ts'
+import * as lists from '../../graphql/lists.ts'
 import { addNodeKind, Node } from '../../graphql/node.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
 import { accountDepositReader, countConfirmations, depositReader, type HeldCoins, readHeldCoins } from './deposits.ts'
-import {
-  accountWithdrawalReader,
-  cancelWithdrawal,
-  quoteWithdrawal,
-  type WithdrawalQuote,
-  withdraw,
-  withdrawalReader,
-} from './withdrawals.ts'
+import * as withdrawals from './withdrawals.ts'
 
 const filtered = 'Conditions of the list. Items must match all given conditions.'
 const adminOnly = 'Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
@@ -91,7 +77,7 @@ const WithdrawalType = builder.prismaObject('Withdrawal', {
 
 addNodeKind('withdrawal', {
   type: 'Withdrawal',
-  find: ({ uuid }, context) => withdrawalReader.find(context, uuid),
+  find: ({ uuid }, context) => withdrawals.withdrawalReader.find(context, uuid),
 })
 
 const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
@@ -135,7 +121,7 @@ const WithdrawInput = builder.inputType('WithdrawInput', {
   }),
 })
 
-builder.objectRef<WithdrawalQuote & { typeName: string }>('WithdrawalQuote').implement({
+builder.objectRef<withdrawals.WithdrawalQuote & { typeName: string }>('WithdrawalQuote').implement({
   description: 'The cost of a withdrawal.',
   interfaces: [QuoteInterface],
   fields: (t) => ({
@@ -153,11 +139,11 @@ addQuote({
   }),
   description: 'A withdrawal to quote. Returns a WithdrawalQuote.',
   typeName: 'WithdrawalQuote',
-  quote: (context, input) => quoteWithdrawal(context, omitNullish(input)),
+  quote: (context, input) => withdrawals.quoteWithdrawal(context, omitNullish(input)),
 })
 
 const withdrawalField = ['withdrawal', WithdrawalType, 'The withdrawal.'] as const
-const CancelWithdrawalInput = idInputType(
+const CancelWithdrawalInput = lists.idInputType(
   'CancelWithdrawalInput',
   'The withdrawal to cancel.',
   'Identifier of the withdrawal.',
@@ -171,8 +157,8 @@ builder.mutationFields((t) => ({
       'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
     resolve: showing('withdrawal', async (query, { input }, context) => {
-      const id = await withdraw(context, omitNullish(input))
-      return { withdrawal: await withdrawalReader.getByUuid(context, id, query()) }
+      const id = await withdrawals.withdraw(context, omitNullish(input))
+      return { withdrawal: await withdrawals.withdrawalReader.getByUuid(context, id, query()) }
     }),
   }),
   cancelWithdrawal: t.field({
@@ -181,8 +167,8 @@ builder.mutationFields((t) => ({
       'Refunds amount and fee of a withdrawal that is not signed. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
     args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
     resolve: showing('withdrawal', async (query, { input }, context) => {
-      const id = await cancelWithdrawal(context, input)
-      return { withdrawal: await withdrawalReader.getByUuid(context, id, query()) }
+      const id = await withdrawals.cancelWithdrawal(context, input)
+      return { withdrawal: await withdrawals.withdrawalReader.getByUuid(context, id, query()) }
     }),
   }),
 }))
@@ -310,12 +296,12 @@ builder.queryFields((t) => ({
         'Deposits to the address of your wallet, newest first. Includes pending deposits. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
         status: t.arg({ type: DepositStatus, description: 'Returns only deposits with this status.' }),
-        search: searchArg(t, 'the hash of the transaction'),
-        offset: offsetArg(t),
+        search: lists.searchArg(t, 'the hash of the transaction'),
+        offset: lists.offsetArg(t),
       },
-      ...listResolvers(depositReader.list, depositReader.count),
+      ...lists.listResolvers(depositReader.list, depositReader.count),
     },
-    connectionOf(DepositType, 'Deposit', ['a deposit', 'deposits']),
+    lists.connectionOf(DepositType, 'Deposit', ['a deposit', 'deposits']),
   ),
   heldCoins: t.field({
     type: HeldCoinsType,
@@ -328,14 +314,14 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(MAX_PER_PAGE),
       description: `The deposits of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
-      args: { filter: t.arg({ type: AccountDepositFilter, description: filtered }), offset: offsetArg(t) },
-      ...listResolvers(accountDepositReader.list, accountDepositReader.count),
+      args: { filter: t.arg({ type: AccountDepositFilter, description: filtered }), offset: lists.offsetArg(t) },
+      ...lists.listResolvers(accountDepositReader.list, accountDepositReader.count),
     },
-    connectionOf(
+    lists.connectionOf(
       AccountDepositType,
       'AccountDeposit',
       ['a deposit', 'deposits, with the fields that administrators can read'],
-      boundedCountDescription,
+      lists.boundedCountDescription,
     ),
   ),
   withdrawals: t.prismaConnection(
@@ -345,12 +331,12 @@ builder.queryFields((t) => ({
       ...pageOf(1_000),
       description: 'Your withdrawals, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
-        search: searchArg(t, 'the recipient, the hash of the transaction or the failure'),
-        offset: offsetArg(t),
+        search: lists.searchArg(t, 'the recipient, the hash of the transaction or the failure'),
+        offset: lists.offsetArg(t),
       },
-      ...listResolvers(withdrawalReader.list, withdrawalReader.count),
+      ...lists.listResolvers(withdrawals.withdrawalReader.list, withdrawals.withdrawalReader.count),
     },
-    connectionOf(WithdrawalType, 'Withdrawal', ['a withdrawal', 'withdrawals']),
+    lists.connectionOf(WithdrawalType, 'Withdrawal', ['a withdrawal', 'withdrawals']),
   ),
   accountWithdrawals: t.prismaConnection(
     {
@@ -358,14 +344,14 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(MAX_PER_PAGE),
       description: `The withdrawals of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
-      args: { filter: t.arg({ type: AccountWithdrawalFilter, description: filtered }), offset: offsetArg(t) },
-      ...listResolvers(accountWithdrawalReader.list, accountWithdrawalReader.count),
+      args: { filter: t.arg({ type: AccountWithdrawalFilter, description: filtered }), offset: lists.offsetArg(t) },
+      ...lists.listResolvers(withdrawals.accountWithdrawalReader.list, withdrawals.accountWithdrawalReader.count),
     },
-    connectionOf(
+    lists.connectionOf(
       AccountWithdrawalType,
       'AccountWithdrawal',
       ['a withdrawal', 'withdrawals, with the fields that administrators can read'],
-      boundedCountDescription,
+      lists.boundedCountDescription,
     ),
   ),
 }))

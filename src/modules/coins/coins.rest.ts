@@ -1,30 +1,18 @@
 import { z } from 'zod'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import {
-  amount,
-  givenAmount,
-  lowerCase,
-  neededText,
-  objectOf,
-  presentPassword,
-  same,
-  sameFields,
-  snakeCased,
-  time,
-  withdrawalParam,
-} from '../../http/rest/fields.ts'
+import * as values from '../../http/rest/fields.ts'
 import type { WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
 
-const withdrawalRecord = objectOf('Withdrawal', 'A payment of coins from a wallet to an address on the chain.', {
-  ...sameFields('Withdrawal', {
+const withdrawalRecord = values.objectOf('Withdrawal', 'A payment of coins from a wallet to an address on the chain.', {
+  ...values.sameFields('Withdrawal', {
     ...{ id: z.string(), status: z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled']) },
-    ...{ amount, fee: amount, total: amount, to: z.string() },
+    ...{ amount: values.amount, fee: values.amount, total: values.amount, to: z.string() },
     ...{ transaction_hash: z.string().nullable(), failure: z.string().nullable() },
-    ...{ created_at: time, due_at: time, settled_at: time.nullable() },
+    ...{ created_at: values.time, due_at: values.time, settled_at: values.time.nullable() },
   }),
 })
 
@@ -35,13 +23,13 @@ export const WithdrawalRecord = graphql(/* GraphQL */ `
 `)
 
 const present = ({ status, ...rest }: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
-  ...snakeCased(rest),
-  status: lowerCase(status),
+  ...values.snakeCased(rest),
+  status: values.lowerCase(status),
 })
 
 const quotedBody = {
-  ...sameFields('WithdrawInput', { amount: givenAmount, to: neededText(100) }),
-  max_fee: same('WithdrawInput.maxFee', givenAmount).optional(),
+  ...values.sameFields('WithdrawInput', { amount: values.givenAmount, to: values.neededText(100) }),
+  max_fee: values.same('WithdrawInput.maxFee', values.givenAmount).optional(),
 }
 
 const withdrawalFrom = ({ body }: RestRequest) => ({
@@ -66,25 +54,36 @@ const quote = defineRoute({
     }
   `),
   variables: (request) => ({ input: { withdraw: withdrawalFrom(request) } }),
-  answer: objectOf('WithdrawalQuote', 'The cost of a withdrawal, and every reason why it would be rejected.', {
+  answer: values.objectOf('WithdrawalQuote', 'The cost of a withdrawal, and every reason why it would be rejected.', {
     dry_run: quoteFacts.dry_run,
-    ...sameFields('WithdrawalQuote', { amount, fee: amount, total: amount, available: amount, left_today: amount }),
+    ...values.sameFields('WithdrawalQuote', {
+      amount: values.amount,
+      fee: values.amount,
+      total: values.amount,
+      available: values.amount,
+      left_today: values.amount,
+    }),
     errors: quoteFacts.errors,
   }),
   present({ quote }, { unread }) {
     if (quote.__typename !== 'WithdrawalQuote') throw new Error(`Unexpected quote: ${quote.__typename}`)
     const { __typename, problems, ...amounts } = quote
-    return { dry_run: true as const, ...snakeCased(amounts), errors: presentProblems(problems, unread) }
+    return { dry_run: true as const, ...values.snakeCased(amounts), errors: presentProblems(problems, unread) }
   },
 })
 
 const statuses = ['pending', 'credited', 'frozen'] as const
 
-const depositRecord = objectOf('Deposit', 'A payment to the address of a wallet on the chain.', {
-  ...sameFields('Deposit', {
-    ...{ id: z.string(), kind: z.enum(['coin', 'token']), status: z.enum(statuses), amount },
+const depositRecord = values.objectOf('Deposit', 'A payment to the address of a wallet on the chain.', {
+  ...values.sameFields('Deposit', {
+    ...{ id: z.string(), kind: z.enum(['coin', 'token']), status: z.enum(statuses), amount: values.amount },
     ...{ transaction_hash: z.string(), block_number: z.int().nullable(), confirmations: z.int().nullable() },
-    ...{ shortfall: amount, created_at: time, credited_at: time.nullable(), frozen_at: time.nullable() },
+    ...{
+      shortfall: values.amount,
+      created_at: values.time,
+      credited_at: values.time.nullable(),
+      frozen_at: values.time.nullable(),
+    },
   }),
 })
 
@@ -103,9 +102,9 @@ export const coinRoutes = [
     description:
       'The fee is added to the amount. You can cancel a withdrawal until it is signed. You are notified by mail.',
     errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST', 'WITHDRAWALS_PAUSED'],
-    body: objectOf('Withdraw', 'The amount, its destination and your password.', {
+    body: values.objectOf('Withdraw', 'The amount, its destination and your password.', {
       ...quotedBody,
-      current_password: same('WithdrawInput.currentPassword', presentPassword),
+      current_password: values.same('WithdrawInput.currentPassword', values.presentPassword),
     }),
     action: 'withdrawal:create',
     operation: graphql(/* GraphQL */ `
@@ -142,7 +141,7 @@ export const coinRoutes = [
   defineRoute({
     ...post('wallet/withdrawals/:id/cancel', 'cancelWithdrawal', 'Wallet'),
     summary: 'Cancel a withdrawal that is not signed',
-    params: withdrawalParam,
+    params: values.withdrawalParam,
     errors: ['NOT_FOUND', 'UNABLE_TO_CANCEL_WITHDRAWAL'],
     action: 'withdrawal:create',
     operation: graphql(/* GraphQL */ `
@@ -174,8 +173,8 @@ export const coinRoutes = [
     `),
     variables: (request, part) => ({ ...part, status: statusFrom(request) }),
     present: (deposit) => ({
-      ...snakeCased(deposit),
-      ...{ kind: lowerCase(deposit.kind), status: lowerCase(deposit.status) },
+      ...values.snakeCased(deposit),
+      ...{ kind: values.lowerCase(deposit.kind), status: values.lowerCase(deposit.status) },
     }),
   }),
 ]

@@ -4,14 +4,7 @@ import type { Use } from '../../context.ts'
 import type { ApiKey, Prisma } from '../../db/prisma/client.ts'
 import { bytes, statement, text, uuid } from '../../db/sql.ts'
 import { notFound } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  once,
-  onceParams,
-  onceSql,
-  onceTypes,
-  resultNoLongerExists,
-} from '../../shared/idempotency.ts'
+import * as idempotent from '../../shared/idempotency.ts'
 import { newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
 import { parse, requiredDisplayName } from '../../shared/input.ts'
 import { createReader, type Search, searched } from '../../shared/lists.ts'
@@ -26,7 +19,7 @@ const PREFIX_BYTES = 4
 const SECRET_BYTES = 24
 
 /** Parameters of statements that change a key. `subject`: the public ID of the key, for the audit log. */
-const keyParameters = { key: uuid, subject: text, ...onceTypes, ...audited }
+const keyParameters = { key: uuid, subject: text, ...idempotent.onceTypes, ...audited }
 
 const insertApiKey = statement(
   'api_key_insert',
@@ -35,7 +28,7 @@ const insertApiKey = statement(
      insert into api_keys (id, name, prefix, hash) values ($key, $name, $prefix, $hash) returning id
    ),
    ${auditSql({ from: 'inserted_api_key', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
-   ${onceSql('inserted_api_key.id::text', 'inserted_api_key')}
+   ${idempotent.onceSql('inserted_api_key.id::text', 'inserted_api_key')}
    select id from inserted_api_key`,
 )
 
@@ -47,21 +40,21 @@ const revokeStatement = statement(
      update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $key returning id
    ),
    ${auditSql({ from: 'revoked_api_key', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
-   ${onceSql('revoked_api_key.id::text', 'revoked_api_key')}
+   ${idempotent.onceSql('revoked_api_key.id::text', 'revoked_api_key')}
    select id from revoked_api_key`,
 )
 
 /** Derives an API key from the idempotency key, so that a retry returns the same API key. */
-function newApiKey({ vault, idempotency }: IdempotentContext & Use<'vault'>, id: string): string {
+function newApiKey({ vault, idempotency }: idempotent.IdempotentContext & Use<'vault'>, id: string): string {
   const secret = newSecret(vault.derive('api-key'), id, idempotency.key, PREFIX_BYTES + SECRET_BYTES)
   return `${secret.toString('hex', 0, PREFIX_BYTES)}.${secret.toString('base64url', PREFIX_BYTES)}`
 }
 
 /** Returns the API key that the first request created. Throws IDEMPOTENCY_KEY_REUSED if the API key was revoked. */
-async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: string): Promise<string> {
+async function replayApiKey(context: idempotent.IdempotentContext & Use<'vault'>, id: string): Promise<string> {
   const key = newApiKey(context, id)
   const [valid] = await context.database.query(findApiKeys, { hashes: [sha256(key)] })
-  if (!valid) throw resultNoLongerExists('the API key that was created was revoked')
+  if (!valid) throw idempotent.resultNoLongerExists('the API key that was created was revoked')
   return key
 }
 
@@ -70,7 +63,7 @@ async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: strin
  * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function issueApiKey(
-  context: IdempotentContext & Use<'vault'>,
+  context: idempotent.IdempotentContext & Use<'vault'>,
   rawInput: z.input<typeof issueInput>,
 ): Promise<{ id: string; key: string }> {
   const { actor, database, idempotency } = context
@@ -78,13 +71,13 @@ export async function issueApiKey(
   const input = parse(issueInput, rawInput)
   let key: string | undefined
   idempotency.isSecret = true
-  const id = await once(context, 'issueApiKey', input, async () => {
+  const id = await idempotent.once(context, 'issueApiKey', input, async () => {
     const uuid = newUuid()
     const created = newApiKey(context, uuid)
     const [prefix] = created.split('.')
     const [inserted] = await database.query(insertApiKey, {
       ...{ key: uuid, name: input.name, prefix: prefix!, hash: sha256(created), subject: toId('key', uuid) },
-      ...onceParams(context),
+      ...idempotent.onceParams(context),
       ...auditorOf(actor),
     })
     key = created
@@ -94,12 +87,12 @@ export async function issueApiKey(
 }
 
 /** Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-export async function revokeApiKey(context: IdempotentContext, { id }: { id: string }) {
+export async function revokeApiKey(context: idempotent.IdempotentContext, { id }: { id: string }) {
   const { actor, database } = context
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'key', 'API key')
-  await once(context, 'revokeApiKey', { uuid }, async () => {
-    const params = { key: uuid, subject: toId('key', uuid), ...onceParams(context), ...auditorOf(actor) }
+  await idempotent.once(context, 'revokeApiKey', { uuid }, async () => {
+    const params = { key: uuid, subject: toId('key', uuid), ...idempotent.onceParams(context), ...auditorOf(actor) }
     const [revoked] = await database.query(revokeStatement, params)
     if (!revoked) throw notFound('API key')
     return revoked.id

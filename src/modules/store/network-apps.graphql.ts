@@ -17,15 +17,7 @@ import { connectionOf, idInputType, listResolvers, offsetArg, orderByArg, search
 import { Node } from '../../graphql/node.ts'
 import { canAdminister } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import {
-  countNetworkApps,
-  createNetworkApp,
-  deactivateNetworkApp,
-  listNetworkApps,
-  networkAppReader,
-  rotateWebhookSecret,
-  updateNetworkApp,
-} from './network-apps.ts'
+import * as apps from './network-apps.ts'
 
 const PriceMode = builder.enumType('PriceMode', {
   description: 'Method by which the price of a network app is determined.',
@@ -155,7 +147,7 @@ builder.queryFields((t) => ({
     description:
       'A network app by its ID. Only administrators can read deactivated apps. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the app.' }) },
-    resolve: (query, _root, { id }, context) => networkAppReader.get(context, id, query),
+    resolve: (query, _root, { id }, context) => apps.networkAppReader.get(context, id, query),
   }),
   networkApps: t.prismaConnection(
     {
@@ -171,7 +163,7 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      ...listResolvers(listNetworkApps, countNetworkApps),
+      ...listResolvers(apps.listNetworkApps, apps.countNetworkApps),
     },
     NetworkAppConnection,
   ),
@@ -182,7 +174,7 @@ builder.mutationFields((t) => ({
     type: CreatePayload,
     description: `Creates a network app. You receive the income from its orders. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
-    resolve: showingChange('networkApp', networkAppReader, createNetworkApp),
+    resolve: showingChange('networkApp', apps.networkAppReader, apps.createNetworkApp),
   }),
   updateNetworkApp: t.field({
     type: UpdatePayload,
@@ -190,8 +182,8 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'The changes.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
       const change = { ...omitNullish(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
-      const { id } = await updateNetworkApp(context, change)
-      return { networkApp: await networkAppReader.getByUuid(context, id, query()) }
+      const { id } = await apps.updateNetworkApp(context, change)
+      return { networkApp: await apps.networkAppReader.getByUuid(context, id, query()) }
     }),
   }),
   rotateWebhookSecret: t.field({
@@ -200,12 +192,12 @@ builder.mutationFields((t) => ({
       'Creates a new webhook secret. For 24 hours, calls also have a signature with the previous secret. Only for administrators. ' +
       `${adminOnly}, NOT_FOUND, VALIDATION_FAILED if the app has no webhook.`,
     args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
-    resolve: showingChange('networkApp', networkAppReader, rotateWebhookSecret),
+    resolve: showingChange('networkApp', apps.networkAppReader, apps.rotateWebhookSecret),
   }),
   deactivateNetworkApp: t.field({
     type: DeactivatePayload,
     description: `Deactivates a network app. Nobody can order a deactivated app. Existing orders do not change. Only for administrators. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
-    resolve: showingChange('networkApp', networkAppReader, deactivateNetworkApp),
+    resolve: showingChange('networkApp', apps.networkAppReader, apps.deactivateNetworkApp),
   }),
 }))

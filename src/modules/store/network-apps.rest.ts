@@ -1,19 +1,6 @@
 import { z } from 'zod'
 import { defineCommand, defineRoute, del, get, patch, post, type RestRequest } from '../../http/rest/define-route.ts'
-import {
-  amount,
-  givenAmount,
-  givenText,
-  lowerCase,
-  neededText,
-  networkAppParam,
-  objectOf,
-  same,
-  sameFields,
-  snakeCased,
-  time,
-  url,
-} from '../../http/rest/fields.ts'
+import * as values from '../../http/rest/fields.ts'
 import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList, orderByFrom } from '../../http/rest/lists.ts'
@@ -30,27 +17,27 @@ export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
 /** Lower-case names of the price modes. */
 export const priceMode = z.enum(['fixed'])
 
-const networkAppRecord = objectOf('NetworkApp', 'A paid action with a price and, optionally, a webhook.', {
-  ...sameFields('NetworkApp', { id: z.string(), name: z.string(), price_mode: priceMode, price: amount }),
-  ...sameFields('NetworkApp', { webhook_url: url.nullable(), is_active: z.boolean() }),
-  ...sameFields('NetworkApp', { delivery_failure_policy: deliveryFailurePolicy, created_at: time }),
-  ...sameFields('NetworkApp', { updated_at: time }),
+const networkAppRecord = values.objectOf('NetworkApp', 'A paid action with a price and, optionally, a webhook.', {
+  ...values.sameFields('NetworkApp', { id: z.string(), name: z.string(), price_mode: priceMode, price: values.amount }),
+  ...values.sameFields('NetworkApp', { webhook_url: values.url.nullable(), is_active: z.boolean() }),
+  ...values.sameFields('NetworkApp', { delivery_failure_policy: deliveryFailurePolicy, created_at: values.time }),
+  ...values.sameFields('NetworkApp', { updated_at: values.time }),
 })
 
 const networkAppWithSecret = networkAppRecord
-  .extend({ webhook_secret: same('CreateNetworkAppPayload.webhookSecret', z.string().nullable()) })
+  .extend({ webhook_secret: values.same('CreateNetworkAppPayload.webhookSecret', z.string().nullable()) })
   .meta({
     id: 'NetworkAppWithSecret',
     description: 'A network app and the secret of its webhook. The secret is never shown again.',
   })
 
 const presentNetworkApp = ({ priceMode, deliveryFailurePolicy, ...app }: NetworkAppRecordFragment) => ({
-  ...snakeCased(app),
-  price_mode: lowerCase(priceMode),
-  delivery_failure_policy: lowerCase(deliveryFailurePolicy),
+  ...values.snakeCased(app),
+  price_mode: values.lowerCase(priceMode),
+  delivery_failure_policy: values.lowerCase(deliveryFailurePolicy),
 })
 
-const givenWebhook = givenText(2048).nullable()
+const givenWebhook = values.givenText(2048).nullable()
 
 const policyFrom = ({ body }: RestRequest) =>
   body.choice('delivery_failure_policy', { keep: 'KEEP', refund: 'REFUND' } as const)
@@ -66,11 +53,11 @@ const create = defineRoute({
   ...post('store/network-apps', 'createNetworkApp', 'Store', 'Create a network app'),
   description: 'You receive the income from its orders. The webhook secret is shown only in this response.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
-  body: objectOf('CreateNetworkApp', 'The network app to create.', {
-    name: same('CreateNetworkAppInput.name', neededText(100)),
+  body: values.objectOf('CreateNetworkApp', 'The network app to create.', {
+    name: values.same('CreateNetworkAppInput.name', values.neededText(100)),
     price_mode: priceMode.describe('Method by which the price is determined. Must be `fixed`.'),
-    ...sameFields('CreateNetworkAppInput', { price: givenAmount, webhook_url: givenWebhook.optional() }),
-    delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+    ...values.sameFields('CreateNetworkAppInput', { price: values.givenAmount, webhook_url: givenWebhook.optional() }),
+    delivery_failure_policy: values.same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
   }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
@@ -99,7 +86,7 @@ const list = defineList({
   ...get('store/network-apps', 'listNetworkApps', 'Store', 'List network apps'),
   description:
     'Lists network apps, including deactivated ones, newest first. An app with exactly the given `name` comes first.',
-  filters: { name: same('NetworkAppFilter.name', z.string()).optional() },
+  filters: { name: values.same('NetworkAppFilter.name', z.string()).optional() },
   action: 'store:administer',
   record: networkAppRecord,
   plural: 'NetworkApps',
@@ -118,7 +105,7 @@ const list = defineList({
 
 const read = defineRoute({
   ...get('store/network-apps/:id', 'getNetworkApp', 'Store', 'Read a network app'),
-  params: networkAppParam,
+  params: values.networkAppParam,
   action: 'store:read',
   operation: graphql(/* GraphQL */ `
     query RestNetworkApp($id: ID!) { networkApp(id: $id) { ...NetworkAppRecord } }
@@ -130,11 +117,14 @@ const read = defineRoute({
 
 const update = defineRoute({
   ...patch('store/network-apps/:id', 'updateNetworkApp', 'Store', 'Change a network app'),
-  params: networkAppParam,
-  body: objectOf('UpdateNetworkApp', 'Changes to an app. Null or an empty text removes the webhook URL.', {
-    ...sameFields('UpdateNetworkAppInput', { name: neededText(100).optional(), price: givenAmount.optional() }),
-    ...sameFields('UpdateNetworkAppInput', { webhook_url: givenWebhook.optional() }),
-    ...sameFields('UpdateNetworkAppInput', { delivery_failure_policy: deliveryFailurePolicy.optional() }),
+  params: values.networkAppParam,
+  body: values.objectOf('UpdateNetworkApp', 'Changes to an app. Null or an empty text removes the webhook URL.', {
+    ...values.sameFields('UpdateNetworkAppInput', {
+      name: values.neededText(100).optional(),
+      price: values.givenAmount.optional(),
+    }),
+    ...values.sameFields('UpdateNetworkAppInput', { webhook_url: givenWebhook.optional() }),
+    ...values.sameFields('UpdateNetworkAppInput', { delivery_failure_policy: deliveryFailurePolicy.optional() }),
   }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
@@ -158,7 +148,7 @@ const update = defineRoute({
 const deactivate = defineCommand({
   ...del('store/network-apps/:id', 'deactivateNetworkApp', 'Store', 'Deactivate a network app'),
   description: 'Nobody can order a deactivated app. Existing orders do not change.',
-  params: networkAppParam,
+  params: values.networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {
@@ -172,7 +162,7 @@ const rotateSecret = defineRoute({
   ...post('store/network-apps/:id/rotate-secret', 'rotateWebhookSecret', 'Store'),
   summary: 'Create a new webhook secret of a network app',
   description: 'The webhook secret is shown only in this response.',
-  params: networkAppParam,
+  params: values.networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {

@@ -18,15 +18,7 @@ import {
   uuid,
 } from '../../db/sql.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  insertIdempotencyKey,
-  once,
-  onceParams,
-  onceSql,
-  onceTypes,
-  resultNoLongerExists,
-} from '../../shared/idempotency.ts'
+import * as idempotent from '../../shared/idempotency.ts'
 import { fromId, newSecret, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
 import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/input.ts'
 import { createReader, type ListOrder, MAX_COUNTED, searchPatterns } from '../../shared/lists.ts'
@@ -35,7 +27,7 @@ import { type Actor, assertMay, assertUserMay, canAdminister, visibleNetworkApps
 import { type AuditAction, audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { webhookUrlProblem } from '../webhooks/webhook-sender.ts'
 
-type SecretContext = IdempotentContext & Use<'envelopeCipher' | 'vault'>
+type SecretContext = idempotent.IdempotentContext & Use<'envelopeCipher' | 'vault'>
 
 type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
 
@@ -171,7 +163,7 @@ export async function countNetworkApps({ actor, database }: Use<'actor' | 'datab
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 
 /** Parameters of all statements that change an app. `subject`: the public ID of the app. */
-const change = { app: uuid, subject: text, ...onceTypes, ...audited }
+const change = { app: uuid, subject: text, ...idempotent.onceTypes, ...audited }
 
 /**
  * Defines a statement that changes an app and adds an audit entry. `ctes` ends with `changed_app (id)`, which has no row
@@ -187,7 +179,7 @@ const changeStatement = <Parameters extends Record<string, SqlType<unknown>>>(
     { parameters: { ...change, ...parameters }, columns: { id: uuid } },
     `with ${ctes},
      ${auditSql({ from: 'changed_app', user: '$actor', action, subject: '$subject', address: '$address' })},
-     ${onceSql(result, 'changed_app')}
+     ${idempotent.onceSql(result, 'changed_app')}
      select id from changed_app`,
   )
 
@@ -254,9 +246,9 @@ const deactivateApp = changeStatement('network_app_deactivate', {}, [
    )`,
 ])
 
-const changeParams = (context: IdempotentContext, uuid: string) => ({
+const changeParams = (context: idempotent.IdempotentContext, uuid: string) => ({
   ...{ app: uuid, subject: toId('app', uuid) },
-  ...onceParams(context),
+  ...idempotent.onceParams(context),
   ...auditorOf(context.actor),
 })
 
@@ -281,7 +273,7 @@ async function replaySecret(context: SecretContext, app: string, id: string): Pr
   const [row] = await database.query(findSecrets, { app })
   const stored = [row?.webhook_secret, row?.previous_secret].filter((sealed) => sealed != null)
   const valid = await Promise.all(stored.map((sealed) => envelopeCipher.open(sealed, webhookSecretContext(app))))
-  if (!valid.includes(secret)) throw resultNoLongerExists('the secret that was created was replaced')
+  if (!valid.includes(secret)) throw idempotent.resultNoLongerExists('the secret that was created was replaced')
   return secret
 }
 
@@ -296,7 +288,7 @@ export async function createNetworkApp(
   const { webhookUrl: url = null } = input
   idempotency.isSecret = url !== null
   let secret: string | null = null
-  const id = await once(context, 'createNetworkApp', input, async () => {
+  const id = await idempotent.once(context, 'createNetworkApp', input, async () => {
     const uuid = newUuid()
     const created = newWebhookSecret(context, uuid, idempotency.key)
     const sealed = url === null ? null : await envelopeCipher.seal(created, webhookSecretContext(uuid))
@@ -326,10 +318,10 @@ export async function updateNetworkApp(
   const input = parse(updateInput(context), rawInput)
   const uuid = uuidFrom(id, 'app', 'Network app')
   const { name = null, price = null, webhookUrl: url, deliveryFailurePolicy: policy = null } = input
-  await once(context, 'updateNetworkApp', { ...input, uuid }, async () => {
+  await idempotent.once(context, 'updateNetworkApp', { ...input, uuid }, async () => {
     if (Object.values(input).every((value) => value === undefined)) {
       await networkAppReader.get(context, id, { select: { id: true } })
-      return insertIdempotencyKey(context, uuid)
+      return idempotent.insertIdempotencyKey(context, uuid)
     }
     const secret = url ? await envelopeCipher.seal(newWebhookSecret(context, uuid), webhookSecretContext(uuid)) : null
     const webhook = { hasUrl: url !== undefined, url: url ?? null, secret }
@@ -349,7 +341,7 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
   const uuid = uuidFrom(id, 'app', 'Network app')
   let secret: string | undefined
   idempotency.isSecret = true
-  const rotation = await once(context, 'rotateWebhookSecret', { uuid }, async () => {
+  const rotation = await idempotent.once(context, 'rotateWebhookSecret', { uuid }, async () => {
     const rotation = `${uuid}:${newUuid()}`
     const created = newWebhookSecret(context, rotation, idempotency.key)
     const app = await networkAppReader.get(context, id, { select: { webhookUrl: true } })
@@ -363,10 +355,10 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
 }
 
 /** Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-export async function deactivateNetworkApp(context: IdempotentContext, { id }: { id: string }) {
+export async function deactivateNetworkApp(context: idempotent.IdempotentContext, { id }: { id: string }) {
   assertMay(context.actor, 'store:administer')
   const uuid = uuidFrom(id, 'app', 'Network app')
-  await once(context, 'deactivateNetworkApp', { uuid }, () =>
+  await idempotent.once(context, 'deactivateNetworkApp', { uuid }, () =>
     changedBy(context.database.query(deactivateApp, changeParams(context, uuid))),
   )
   return { id: uuid }

@@ -14,29 +14,14 @@ import {
   time,
 } from '../../graphql/builder.ts'
 import { atMost, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  boundedCountDescription,
-  connectionOf,
-  idInputType,
-  listResolvers,
-  offsetArg,
-  searchArg,
-} from '../../graphql/lists.ts'
+import * as lists from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { readUser } from '../accounts/find-users.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import {
-  cancelOrder,
-  confirmOrder,
-  createOrder,
-  MAX_ACTION_ARGS_BYTES,
-  orderReader,
-  saleReader,
-  showActionArgs,
-} from './orders.ts'
+import * as orders from './orders.ts'
 import { refundOrder, refundReader } from './refunds.ts'
 
 const OrderStatus = builder.enumType('OrderStatus', {
@@ -132,11 +117,11 @@ export const OrderType = builder.prismaObject('Order', {
       resolve: (query, { buyerId }, _args, context) => readUser(context, buyerId, query),
     }),
     actionArgs: t.field({
-      ...jsonBytes(MAX_ACTION_ARGS_BYTES),
+      ...jsonBytes(orders.MAX_ACTION_ARGS_BYTES),
       type: 'JSONObject',
       description:
         'Arguments for the webhook of the network app. Empty if the order has no arguments, or after they are erased.',
-      resolve: ({ id, actionArgs }, _args, context) => showActionArgs(context, id, actionArgs),
+      resolve: ({ id, actionArgs }, _args, context) => orders.showActionArgs(context, id, actionArgs),
     }),
     actionArgsErasedAt: t.expose(
       'actionArgsErasedAt',
@@ -172,9 +157,9 @@ const SaleType = builder.prismaObject('Order', {
   }),
 })
 
-const OrderConnection = connectionOf(OrderType, 'Order', ['an order', 'orders'])
+const OrderConnection = lists.connectionOf(OrderType, 'Order', ['an order', 'orders'])
 const saleWords = ['an order', 'orders without their arguments'] as const
-const SaleConnection = connectionOf(SaleType, 'Sale', saleWords, boundedCountDescription)
+const SaleConnection = lists.connectionOf(SaleType, 'Sale', saleWords, lists.boundedCountDescription)
 
 const SaleFilter = builder.inputType('SaleFilter', {
   description: 'Filter of orders. All given conditions must match.',
@@ -202,7 +187,7 @@ export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the order.' }), maxCost: maxCostField(t) }),
 })
 
-const CancelOrderInput = idInputType('CancelOrderInput', 'The order to cancel.', 'Identifier of the order.')
+const CancelOrderInput = lists.idInputType('CancelOrderInput', 'The order to cancel.', 'Identifier of the order.')
 
 const orderField = ['order', OrderType, 'The updated order.'] as const
 const CreateOrderPayload = payloadType('CreateOrderPayload', 'The new order.', orderField)
@@ -215,7 +200,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One of your orders. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the order.' }) },
-    resolve: (query, _root, { id }, context) => orderReader.get(context, id, query),
+    resolve: (query, _root, { id }, context) => orders.orderReader.get(context, id, query),
   }),
   orders: t.prismaConnection(
     {
@@ -225,10 +210,10 @@ builder.queryFields((t) => ({
       description: 'Your orders, newest first. Raises NOT_AUTHENTICATED.',
       args: {
         status: t.arg({ type: OrderStatus, description: 'Returns only orders with this status.' }),
-        search: searchArg(t, 'the name of the network app'),
-        offset: offsetArg(t),
+        search: lists.searchArg(t, 'the name of the network app'),
+        offset: lists.offsetArg(t),
       },
-      ...listResolvers(orderReader.list, orderReader.count),
+      ...lists.listResolvers(orders.orderReader.list, orders.orderReader.count),
     },
     OrderConnection,
   ),
@@ -238,7 +223,7 @@ builder.queryFields((t) => ({
     description:
       'An order of any user, without its arguments. Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
     args: { orderId: t.arg.id({ required: true, description: 'Identifier of the order.' }) },
-    resolve: (query, _root, { orderId }, context) => saleReader.get(context, orderId, query),
+    resolve: (query, _root, { orderId }, context) => orders.saleReader.get(context, orderId, query),
   }),
   sales: t.prismaConnection(
     {
@@ -248,8 +233,8 @@ builder.queryFields((t) => ({
       description:
         'The orders of all users, newest first, without their arguments. Only for administrators. ' +
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
-      args: { filter: t.arg({ type: SaleFilter, description: 'Filter of the orders.' }), offset: offsetArg(t) },
-      ...listResolvers(saleReader.list, saleReader.count),
+      args: { filter: t.arg({ type: SaleFilter, description: 'Filter of the orders.' }), offset: lists.offsetArg(t) },
+      ...lists.listResolvers(orders.saleReader.list, orders.saleReader.count),
     },
     SaleConnection,
   ),
@@ -262,7 +247,7 @@ builder.mutationFields((t) => ({
       'Creates an order of a network app. Confirm it before `expiresAt`, by default within 15 minutes. Needs an API key (`x-api-key`). ' +
       'Raises UNTRUSTED_CLIENT, VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, TOO_MANY_OPEN_ORDERS, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'The order to create.' }) },
-    resolve: async (_root, { input }, context) => ({ order: await createOrder(context, omitNullish(input)) }),
+    resolve: async (_root, { input }, context) => ({ order: await orders.createOrder(context, omitNullish(input)) }),
   }),
   confirmOrder: t.field({
     type: ConfirmOrderPayload,
@@ -270,18 +255,18 @@ builder.mutationFields((t) => ({
       'Pays an order, exactly once. Returns a paid order unchanged. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'The order to pay.' }) },
-    resolve: async (_root, { input }, context) => ({ order: await confirmOrder(context, omitNullish(input)) }),
+    resolve: async (_root, { input }, context) => ({ order: await orders.confirmOrder(context, omitNullish(input)) }),
   }),
   cancelOrder: t.field({
     type: CancelOrderPayload,
     description:
       'Cancels an unpaid order. A cancelled order cannot be charged. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
     args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'The order to cancel.' }) },
-    resolve: async (_root, { input }, context) => ({ order: await cancelOrder(context, input) }),
+    resolve: async (_root, { input }, context) => ({ order: await orders.cancelOrder(context, input) }),
   }),
 }))
 
-const RefundConnection = connectionOf(RefundType, 'Refund', ['a refund', 'refunds'])
+const RefundConnection = lists.connectionOf(RefundType, 'Refund', ['a refund', 'refunds'])
 
 builder.queryField('refunds', (t) =>
   t.prismaConnection(
@@ -293,10 +278,10 @@ builder.queryField('refunds', (t) =>
         'The refunds of an order, oldest first. Only for its buyer and administrators. Raises NOT_AUTHENTICATED, NOT_FOUND.',
       args: {
         orderId: t.arg.id({ required: true, description: 'Identifier of the order.' }),
-        search: searchArg(t, 'the reason'),
-        offset: offsetArg(t),
+        search: lists.searchArg(t, 'the reason'),
+        offset: lists.offsetArg(t),
       },
-      ...listResolvers(refundReader.list, refundReader.count),
+      ...lists.listResolvers(refundReader.list, refundReader.count),
     },
     RefundConnection,
   ),

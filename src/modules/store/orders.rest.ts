@@ -1,22 +1,6 @@
 import { z } from 'zod'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import {
-  amount,
-  anyObject,
-  constantField,
-  defineRecord,
-  givenAmount,
-  givenObject,
-  lowerCase,
-  maxCostOf,
-  neededText,
-  objectOf,
-  orderParam,
-  same,
-  sameFields,
-  snakeCased,
-  time,
-} from '../../http/rest/fields.ts'
+import * as values from '../../http/rest/fields.ts'
 import type { OrderRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
@@ -32,45 +16,48 @@ export const OrderRecord = graphql(/* GraphQL */ `
 
 /** Old clients know only four statuses, so all orders without success become `failure`. */
 const statusOf = (status: OrderRecordFragment['status']) =>
-  status === 'CREATED' || status === 'PENDING' || status === 'SUCCESS' ? lowerCase(status) : 'failure'
+  status === 'CREATED' || status === 'PENDING' || status === 'SUCCESS' ? values.lowerCase(status) : 'failure'
 
 const statusSchema = z
   .enum(['created', 'pending', 'success', 'failure'])
   .describe(
     '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
   )
-const argumentsSchema = anyObject.describe(
+const argumentsSchema = values.anyObject.describe(
   'Arguments for the webhook, as the client sent them. An empty object if the client sent none.',
 )
 const chargeSchema = z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.')
 
 /** Three fields are always empty, because wallets are funded in advance. */
-const { schema: orderSchema, present: presentOrder } = defineRecord<OrderRecordFragment>()(
+const { schema: orderSchema, present: presentOrder } = values.defineRecord<OrderRecordFragment>()(
   { id: 'Order', description: 'One purchase of a network app. Only the buyer can read the order.' },
   {
-    id: [same('Order.id', z.string()), ({ id }) => id],
+    id: [values.same('Order.id', z.string()), ({ id }) => id],
     status: [statusSchema, ({ status }) => statusOf(status)],
-    network_app_id: [same('Order.networkAppId', z.string()), ({ networkAppId }) => networkAppId],
-    network_app_name: [same('Order.networkAppName', z.string()), ({ networkAppName }) => networkAppName],
+    network_app_id: [values.same('Order.networkAppId', z.string()), ({ networkAppId }) => networkAppId],
+    network_app_name: [values.same('Order.networkAppName', z.string()), ({ networkAppName }) => networkAppName],
     action: [z.string().describe('The same as `network_app_name`.'), ({ networkAppName }) => networkAppName],
     action_args: [argumentsSchema, ({ actionArgs }) => actionArgs],
-    price: [same('Order.price', amount), ({ price }) => price],
+    price: [values.same('Order.price', values.amount), ({ price }) => price],
     fee: [z.literal('0').describe('Always 0. The price includes all fees.'), () => '0' as const],
-    num_charged: [same('Order.numQuoted', amount), ({ numQuoted }) => numQuoted],
-    points_charged: [same('Order.pointsQuoted', amount), ({ pointsQuoted }) => pointsQuoted],
-    num_paid: [same('Order.numPaid', amount), ({ numPaid }) => numPaid],
-    points_paid: [same('Order.pointsPaid', amount), ({ pointsPaid }) => pointsPaid],
-    total_cost: [amount.describe('The same as `price`.'), ({ price }) => price],
+    num_charged: [values.same('Order.numQuoted', values.amount), ({ numQuoted }) => numQuoted],
+    points_charged: [values.same('Order.pointsQuoted', values.amount), ({ pointsQuoted }) => pointsQuoted],
+    num_paid: [values.same('Order.numPaid', values.amount), ({ numPaid }) => numPaid],
+    points_paid: [values.same('Order.pointsPaid', values.amount), ({ pointsPaid }) => pointsPaid],
+    total_cost: [values.amount.describe('The same as `price`.'), ({ price }) => price],
     quantity: [z.literal(1).describe('Always 1.'), () => 1 as const],
-    fund_crypto_transaction_id: constantField(null),
-    fund_tx_hash: constantField(''),
-    payment_crypto_transaction_id: [same('Order.transferId', z.string().nullable()), ({ transferId }) => transferId],
+    fund_crypto_transaction_id: values.constantField(null),
+    fund_tx_hash: values.constantField(''),
+    payment_crypto_transaction_id: [
+      values.same('Order.transferId', z.string().nullable()),
+      ({ transferId }) => transferId,
+    ],
     payment_tx_hash: [chargeSchema, ({ transferId }) => transferId ?? ''],
-    workflow_id: constantField(null),
+    workflow_id: values.constantField(null),
     // Always present, because only the buyer can read the order.
     owner: [z.string().describe('E-mail address of the buyer.'), ({ buyer }) => buyer.email!],
-    created_at: [same('Order.createdAt', time), ({ createdAt }) => createdAt],
-    expired_at: [same('Order.expiresAt', time), ({ expiresAt }) => expiresAt],
+    created_at: [values.same('Order.createdAt', values.time), ({ createdAt }) => createdAt],
+    expired_at: [values.same('Order.expiresAt', values.time), ({ expiresAt }) => expiresAt],
   },
 )
 
@@ -80,15 +67,18 @@ const chargeErrors = ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST']
 const orderFrom = (request: RestRequest) => ({
   networkApp: request.body.text('network_app') ?? '',
   actionArgs: request.body.object('action_args'),
-  maxCost: maxCostOf(request),
+  maxCost: values.maxCostOf(request),
 })
 
 const creation = {
   apiKey: 'needed',
   action: 'order:create',
-  body: objectOf('CreateOrder', 'The order to create.', {
-    ...sameFields('CreateOrderInput', { network_app: neededText(100), action_args: givenObject.optional() }),
-    ...sameFields('CreateOrderInput', { max_cost: givenAmount.optional() }),
+  body: values.objectOf('CreateOrder', 'The order to create.', {
+    ...values.sameFields('CreateOrderInput', {
+      network_app: values.neededText(100),
+      action_args: values.givenObject.optional(),
+    }),
+    ...values.sameFields('CreateOrderInput', { max_cost: values.givenAmount.optional() }),
   }),
 } as const
 
@@ -120,14 +110,14 @@ const create = defineRoute({
 
 const confirmation = {
   apiKey: 'needed',
-  params: orderParam,
+  params: values.orderParam,
   action: 'order:pay',
-  body: objectOf('ConfirmOrder', 'Limit of the cost of the order.', {
-    max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional(),
+  body: values.objectOf('ConfirmOrder', 'Limit of the cost of the order.', {
+    max_cost: values.same('ConfirmOrderInput.maxCost', values.givenAmount).optional(),
   }),
 } as const
 
-const confirmationFrom = (request: RestRequest) => ({ id: request.params.id!, maxCost: maxCostOf(request) })
+const confirmationFrom = (request: RestRequest) => ({ id: request.params.id!, maxCost: values.maxCostOf(request) })
 
 const quoteConfirmation = quoteRoute({
   ...confirmation,
@@ -156,7 +146,7 @@ const confirm = defineRoute({
 
 const cancel = defineRoute({
   ...post('store/network-app-orders/:id/cancel', 'cancelOrder', 'Orders', 'Cancel an unpaid order'),
-  params: orderParam,
+  params: values.orderParam,
   errors: ['CONFLICT', 'ORDER_EXPIRED', 'UNABLE_TO_CANCEL_ORDER'],
   action: 'order:cancel',
   operation: graphql(/* GraphQL */ `
@@ -171,7 +161,7 @@ const cancel = defineRoute({
 
 const read = defineRoute({
   ...get('store/network-app-orders/:id', 'getOrder', 'Orders', 'Read an order'),
-  params: orderParam,
+  params: values.orderParam,
   action: 'order:read',
   operation: graphql(/* GraphQL */ `
     query RestOrder($id: ID!) { order(id: $id) { ...OrderRecord } }
@@ -204,15 +194,21 @@ export const RefundRecord = graphql(/* GraphQL */ `
   }
 `)
 
-const refundRecord = objectOf('Refund', 'A refund of an order.', {
-  ...sameFields('Refund', { id: z.string(), order_id: z.string(), num: amount, points: amount, total: amount }),
-  ...sameFields('Refund', { reason: z.string(), transfer_id: z.string(), created_at: time }),
+const refundRecord = values.objectOf('Refund', 'A refund of an order.', {
+  ...values.sameFields('Refund', {
+    id: z.string(),
+    order_id: z.string(),
+    num: values.amount,
+    points: values.amount,
+    total: values.amount,
+  }),
+  ...values.sameFields('Refund', { reason: z.string(), transfer_id: z.string(), created_at: values.time }),
 })
 
 const listRefunds = defineList({
   ...get('store/network-app-orders/:id/refunds', 'listRefunds', 'Orders', 'List the refunds of an order, oldest first'),
   description: 'Only the buyer of the order and administrators can read the refunds.',
-  params: orderParam,
+  params: values.orderParam,
   action: 'order:read',
   record: refundRecord,
   plural: 'Refunds',
@@ -226,14 +222,14 @@ const listRefunds = defineList({
     }
   `),
   variables: ({ params }, part) => ({ id: params.id!, ...part }),
-  present: snakeCased,
+  present: values.snakeCased,
 })
 
 const refunding = {
-  params: orderParam,
+  params: values.orderParam,
   action: 'store:administer',
-  body: objectOf('RefundOrder', 'The amount and the reason of the refund.', {
-    ...sameFields('RefundOrderInput', { amount: givenAmount.optional(), reason: neededText(500) }),
+  body: values.objectOf('RefundOrder', 'The amount and the reason of the refund.', {
+    ...values.sameFields('RefundOrderInput', { amount: values.givenAmount.optional(), reason: values.neededText(500) }),
   }),
 } as const
 
@@ -267,7 +263,7 @@ const refund = defineRoute({
   variables: (request) => ({ input: refundFrom(request) }),
   status: 201,
   answer: refundRecord,
-  present: ({ refundOrder }) => snakeCased(refundOrder.refund),
+  present: ({ refundOrder }) => values.snakeCased(refundOrder.refund),
   quote: quoteRefund,
 })
 

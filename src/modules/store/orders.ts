@@ -9,16 +9,7 @@ import { idInput, inspect, jsonObject, parse, trimmedText } from '../../shared/i
 import { createReader, type Search, searched } from '../../shared/lists.ts'
 import { assertTrusted, assertUserMay, type UserActor, visibleOrders } from '../../shared/policy.ts'
 import { maxCost, noCost, type Quote, quoteOf, readFunds, validateCharge } from '../wallet/quote.ts'
-import {
-  cancelOrder as cancelOrderStatement,
-  findOffer,
-  findOrderState,
-  insertOrder,
-  type Offer,
-  type OrderState,
-  payOrder,
-  waitForStandbys,
-} from './orders.sql.ts'
+import * as sql from './orders.sql.ts'
 
 type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 
@@ -26,7 +17,7 @@ type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 export const isPaid = (status: OrderStatus) => !['CREATED', 'EXPIRED', 'CANCELLED'].includes(status)
 
 /** Returns true if an order can no longer be confirmed, even if the expiry job has not processed it yet. */
-const isExpired = ({ status, overdue }: OrderState) => status === 'EXPIRED' || (status === 'CREATED' && overdue)
+const isExpired = ({ status, overdue }: sql.OrderState) => status === 'EXPIRED' || (status === 'CREATED' && overdue)
 
 const orderExpired = () => new DomainError('ORDER_EXPIRED', 'The order was not confirmed in time. Create a new one.')
 const walletBusy = () =>
@@ -60,9 +51,9 @@ export const saleReader = createReader<Order, OrderQuery>()({
 
 /** Returns the current status of a buyer's order, to explain why the order was not changed. Throws NOT_FOUND. */
 async function readOrderState({ database }: Use<'database'>, buyer: UserActor, uuid: string) {
-  const [state] = await database.query(findOrderState, { order: uuid, buyer: buyer.id })
+  const [state] = await database.query(sql.findOrderState, { order: uuid, buyer: buyer.id })
   if (state) return state
-  await database.query(waitForStandbys)
+  await database.query(sql.waitForStandbys)
   throw notFound('Order')
 }
 
@@ -125,7 +116,7 @@ const appParams = (networkApp: string) => ({ app: fromId(networkApp, 'app')?.uui
 const noSuchApp = () => new DomainError('INVALID_NETWORK_APP_NAME', 'There is no such network app.')
 
 /** Returns all errors that prevent the creation of an order. A quote lists all errors. `createOrder` throws the first. */
-function offerProblems(offer: Offer, cost: string | undefined, { config }: Use<'config'>): DomainError[] {
+function offerProblems(offer: sql.Offer, cost: string | undefined, { config }: Use<'config'>): DomainError[] {
   const problems = validateCharge('order', offer, { funds: offer, maxCost: cost })
   if (offer.open < config.limits['open-orders']) return problems
   const message = `You have ${offer.open} unconfirmed orders. Confirm or cancel one of them first.`
@@ -153,7 +144,7 @@ export async function createOrder(
   const uuid = await once(context, 'createOrder', input, async () => {
     const order = newUuid()
     const encrypted = await sealActionArgs(context, order, input.actionArgs)
-    const [inserted] = await database.query(insertOrder, {
+    const [inserted] = await database.query(sql.insertOrder, {
       ...{ order, buyer: actor.id, ...app, actionArgs: encrypted, maxCost: input.maxCost ?? null },
       ...{ window: config.store.orderWindowSeconds, maxOpen: config.limits['open-orders'] },
       ...onceParams(context),
@@ -163,7 +154,7 @@ export async function createOrder(
       context.notifications.notify(actor.id)
       return order
     }
-    const [offer] = await database.query(findOffer, { buyer: actor.id, ...app })
+    const [offer] = await database.query(sql.findOffer, { buyer: actor.id, ...app })
     if (!offer) throw noSuchApp()
     if (offer.closed) throw authenticationFailed()
     throw offerProblems(offer, input.maxCost, context)[0] ?? walletBusy()
@@ -181,7 +172,7 @@ export async function quoteCreateOrder(
   assertTrusted(actor, { needed: true })
   const { data, refusals } = inspect(createOrderInput, rawInput)
   if (data.networkApp === undefined) return quoteOf(noCost, await readFunds(context, actor.id), refusals)
-  const [offer] = await database.query(findOffer, { buyer: actor.id, ...appParams(data.networkApp) })
+  const [offer] = await database.query(sql.findOffer, { buyer: actor.id, ...appParams(data.networkApp) })
   if (!offer) return quoteOf(noCost, await readFunds(context, actor.id), [...refusals, noSuchApp()])
   return quoteOf(offer, offer, [...refusals, ...offerProblems(offer, data.maxCost, context)])
 }
@@ -191,7 +182,7 @@ const confirmOrderInput = z.strictObject({ maxCost })
 type ConfirmOrderInput = z.input<typeof confirmOrderInput> & { id: string }
 
 /** Returns all errors that prevent the payment of an order. A quote lists all errors. `confirmOrder` throws the first. */
-function paymentProblems(order: OrderState, cost: string | undefined): DomainError[] {
+function paymentProblems(order: sql.OrderState, cost: string | undefined): DomainError[] {
   const problems = validateCharge('order', order, { funds: order, maxCost: cost })
   const unable = (message: string) => [new DomainError('UNABLE_TO_CONFIRM_ORDER', message), ...problems]
   if (isExpired(order)) return [orderExpired(), ...problems]
@@ -215,7 +206,7 @@ export async function confirmOrder(
   const order = uuidFrom(id, 'order', 'Order')
   let paid: (Order & { ownerId: string }) | undefined
   await once(context, 'confirmOrder', { id, ...input }, async () => {
-    ;[paid] = await database.query(payOrder, {
+    ;[paid] = await database.query(sql.payOrder, {
       ...{ order, buyer: actor.id, maxCost: input.maxCost ?? null },
       ...{ platformShare: context.config.store.platformShare },
       ...onceParams(context),
@@ -241,7 +232,7 @@ export async function quoteConfirmOrder(
   assertUserMay(actor, 'order:pay')
   assertTrusted(actor, { needed: true })
   const { data, refusals } = inspect(confirmOrderInput, rawInput)
-  const [order] = await database.query(findOrderState, { order: uuidFrom(id, 'order', 'Order'), buyer: actor.id })
+  const [order] = await database.query(sql.findOrderState, { order: uuidFrom(id, 'order', 'Order'), buyer: actor.id })
   if (!order) throw notFound('Order')
   if (isPaid(order.status)) return quoteOf(noCost, order, refusals)
   return quoteOf(order, order, [...refusals, ...paymentProblems(order, data.maxCost)])
@@ -257,7 +248,7 @@ export async function cancelOrder(
   const order = uuidFrom(id, 'order', 'Order')
   let cancelled: Order | undefined
   await once(context, 'cancelOrder', { id }, async () => {
-    ;[cancelled] = await database.query(cancelOrderStatement, { order, buyer: actor.id, ...onceParams(context) })
+    ;[cancelled] = await database.query(sql.cancelOrder, { order, buyer: actor.id, ...onceParams(context) })
     if (cancelled) {
       context.notifications.notify(actor.id)
       return order

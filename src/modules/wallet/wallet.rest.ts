@@ -1,25 +1,17 @@
 import { z } from 'zod'
 import { defineRoute, get, post } from '../../http/rest/define-route.ts'
-import {
-  always,
-  amount,
-  givenAmount,
-  lowerCase,
-  neededText,
-  objectOf,
-  same,
-  sameFields,
-  snakeCased,
-  time,
-} from '../../http/rest/fields.ts'
+import * as values from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { defineList } from '../../http/rest/lists.ts'
 import { formatAmount } from '../../shared/money.ts'
 
-const walletRecord = objectOf('WalletBalance', 'The wallet of the caller and its balance.', {
-  address: same('Wallet.address', z.string()),
+const walletRecord = values.objectOf('WalletBalance', 'The wallet of the caller and its balance.', {
+  address: values.same('Wallet.address', z.string()),
   num_balance: z
-    .object({ num: amount.describe('Balance in currency units, with at least 1 decimal.'), eth_num: always('0') })
+    .object({
+      num: values.amount.describe('Balance in currency units, with at least 1 decimal.'),
+      eth_num: values.always('0'),
+    })
     .describe('Balances of the wallet.'),
 })
 
@@ -45,21 +37,21 @@ export const walletRoutes = [
   walletRoute('wallets/asset-wallet', 'getAssetWallet', 'Get the asset wallet of the caller'),
 ]
 
-const transferRecord = objectOf(
+const transferRecord = values.objectOf(
   'Transfer',
   'One change of the balances of a wallet. Only the owner of the wallet can read transfers.',
   {
-    ...sameFields('Transfer', {
+    ...values.sameFields('Transfer', {
       id: z.string(),
       kind: z.enum([
         ...(['sign_up', 'commit', 'refund', 'order', 'order_refund', 'deposit', 'deposit_freeze'] as const),
         ...(['deposit_release', 'deposit_collection', 'grant', 'withdrawal', 'withdrawal_refund', 'other'] as const),
       ]),
-      ...{ subject_id: z.string().nullable(), num: amount, points: amount },
+      ...{ subject_id: z.string().nullable(), num: values.amount, points: values.amount },
     }),
-    balance_num: amount.describe('Balance in currency units after the transfer.'),
-    balance_points: amount.describe('Balance in points after the transfer.'),
-    created_at: same('Transfer.createdAt', time),
+    balance_num: values.amount.describe('Balance in currency units after the transfer.'),
+    balance_points: values.amount.describe('Balance in points after the transfer.'),
+    created_at: values.same('Transfer.createdAt', values.time),
   },
 )
 
@@ -80,26 +72,30 @@ export const transferRoutes = [
     }
   `),
     present: ({ kind, balance: { num, points }, ...transfer }) => ({
-      ...snakeCased(transfer),
-      kind: lowerCase(kind),
+      ...values.snakeCased(transfer),
+      kind: values.lowerCase(kind),
       balance_num: num,
       balance_points: points,
     }),
   }),
 ]
 
-const grantRecord = objectOf('PointGrant', 'Points that an administrator gave to a user.', {
-  id: same('PointGrant.id', z.string()),
+const grantRecord = values.objectOf('PointGrant', 'Points that an administrator gave to a user.', {
+  id: values.same('PointGrant.id', z.string()),
   user_id: z.string().describe('ID of the user who received the points.'),
-  ...sameFields('PointGrant', { amount: amount, reason: z.string(), created_at: time }),
+  ...values.sameFields('PointGrant', { amount: values.amount, reason: z.string(), created_at: values.time }),
 })
 
 export const grantRoutes = [
   defineRoute({
     ...post('store/point-grants', 'grantPoints', 'Store', 'Give points to a user'),
     errors: ['NOT_FOUND'],
-    body: objectOf('GrantPoints', 'The recipient, the number of points and the reason.', {
-      ...sameFields('GrantPointsInput', { user_id: neededText(254), amount: givenAmount, reason: neededText(500) }),
+    body: values.objectOf('GrantPoints', 'The recipient, the number of points and the reason.', {
+      ...values.sameFields('GrantPointsInput', {
+        user_id: values.neededText(254),
+        amount: values.givenAmount,
+        reason: values.neededText(500),
+      }),
     }),
     action: 'store:administer',
     operation: graphql(/* GraphQL */ `
@@ -121,7 +117,7 @@ export const grantRoutes = [
     answer: grantRecord,
     present({ grantPoints }) {
       const { user, ...grant } = grantPoints.grant
-      return { ...snakeCased(grant), user_id: user.id }
+      return { ...values.snakeCased(grant), user_id: user.id }
     },
   }),
 ]

@@ -5,14 +5,7 @@ import { isUnavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { webhookSecretContext } from '../store/network-apps.ts'
 import { openActionArgs } from '../store/orders.ts'
-import {
-  type AttemptResult,
-  type DueDelivery,
-  findDue,
-  recordDelivered,
-  recordGivenUp,
-  recordRetry,
-} from './deliveries.sql.ts'
+import * as sql from './deliveries.sql.ts'
 import { isSale, textsOf, writePayload } from './delivery-payload.ts'
 import { nextAttemptAfter, shouldLog } from './webhook-schedule.ts'
 import type { UnsavedOutcomes, WebhookCall, WebhookOutcome } from './webhook-sender.ts'
@@ -33,7 +26,7 @@ const NO_RECEIVER =
 const UNREADABLE = 'The webhook was not called: its data could not be decrypted.'
 const JOB_FAILED = 'The webhook could not be called, or its result could not be stored.'
 
-async function prepareCall({ envelopeCipher }: Needs, due: DueDelivery, url: string): Promise<WebhookCall> {
+async function prepareCall({ envelopeCipher }: Needs, due: sql.DueDelivery, url: string): Promise<WebhookCall> {
   const openSecret = (sealed: Uint8Array | null) =>
     sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
   const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(openSecret))
@@ -46,17 +39,17 @@ async function prepareCall({ envelopeCipher }: Needs, due: DueDelivery, url: str
 }
 
 /** Calls the receiver. An error before the call counts as a failed attempt, so that the retry schedule continues. */
-async function attempt(context: Needs, due: DueDelivery): Promise<WebhookOutcome> {
+async function attempt(context: Needs, due: sql.DueDelivery): Promise<WebhookOutcome> {
   if (!due.webhook_url) return notCalled(NO_RECEIVER)
   const call = await prepareCall(context, due, due.webhook_url).catch((cause: unknown) => notCalled(UNREADABLE, cause))
   return 'url' in call ? context.webhookSender.send(call) : call
 }
 
 /** Records the last attempt of a delivery, and notifies the feeds with new events. */
-async function settle({ database, notifications }: Needs, result: AttemptResult, goneUrl: string | null) {
+async function settle({ database, notifications }: Needs, result: sql.AttemptResult, goneUrl: string | null) {
   const rows = await (result.failure === null
-    ? database.query(recordDelivered, result)
-    : database.query(recordGivenUp, { ...result, goneUrl }))
+    ? database.query(sql.recordDelivered, result)
+    : database.query(sql.recordGivenUp, { ...result, goneUrl }))
   for (const feed of rows.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
 }
 
@@ -67,10 +60,10 @@ function countAttempt({ meter }: Needs, outcome: string, statusCode: number | un
 }
 
 /** Records the outcome of an attempt, and schedules the next attempt or settles the delivery. */
-async function record(context: Needs, id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
+async function record(context: Needs, id: string, due: sql.DueDelivery, outcome: WebhookOutcome): Promise<void> {
   const { database, log } = context
   const { statusCode, failure, retryAfter, response, duration, cause } = outcome
-  const result: AttemptResult = {
+  const result: sql.AttemptResult = {
     ...{ delivery: id, before: due.attempt_count, duration, response },
     ...{ statusCode: statusCode ?? null, failure: failure ?? null },
   }
@@ -92,7 +85,7 @@ async function record(context: Needs, id: string, due: DueDelivery, outcome: Web
   }
   const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
   if (seconds !== undefined) {
-    await database.query(recordRetry, { ...result, seconds })
+    await database.query(sql.recordRetry, { ...result, seconds })
     countAttempt(context, 'failed', statusCode, duration)
     const level = cause === undefined ? 'info' : 'warn'
     const details = { ...fields, failure, retryInSeconds: seconds }
@@ -111,7 +104,7 @@ function takeUnsaved(unsavedOutcomes: UnsavedOutcomes, id: string, before: numbe
 }
 
 /** Records an outcome. If the database is unavailable, the next job records the outcome and skips the call. */
-async function recordOrKeep(context: Needs, id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
+async function recordOrKeep(context: Needs, id: string, due: sql.DueDelivery, outcome: WebhookOutcome): Promise<void> {
   const { unsavedOutcomes } = context
   try {
     await record(context, id, due, outcome)
@@ -126,7 +119,7 @@ async function recordOrKeep(context: Needs, id: string, due: DueDelivery, outcom
 
 /** Runs a job of the queue `webhook-delivery`: makes one attempt if the delivery is due. Throws UNAVAILABLE. */
 export async function deliverWebhook(context: Needs, { deliveryId }: JobData['webhook-delivery']): Promise<void> {
-  const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: false })
+  const [due] = await context.database.query(sql.findDue, { delivery: deliveryId, ignoreSchedule: false })
   if (!due) return
   const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
   await recordOrKeep(context, deliveryId, due, unsaved ?? (await attempt(context, due)))
@@ -134,7 +127,7 @@ export async function deliverWebhook(context: Needs, { deliveryId }: JobData['we
 
 /** Settles a delivery whose job failed for the last time, by the failure policy of the app. Throws UNAVAILABLE. */
 export async function abandonDelivery(context: Needs, { deliveryId }: JobData['webhook-delivery']): Promise<void> {
-  const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: true })
+  const [due] = await context.database.query(sql.findDue, { delivery: deliveryId, ignoreSchedule: true })
   if (!due) return
   const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
   await recordOrKeep(

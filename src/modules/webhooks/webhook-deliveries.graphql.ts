@@ -10,14 +10,7 @@ import {
   time,
 } from '../../graphql/builder.ts'
 import { atMost, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  boundedCountDescription,
-  connectionOf,
-  idInputType,
-  listResolvers,
-  offsetArg,
-  searchArg,
-} from '../../graphql/lists.ts'
+import * as lists from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
@@ -107,11 +100,11 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
   }),
 })
 
-const WebhookDeliveryConnection = connectionOf(
+const WebhookDeliveryConnection = lists.connectionOf(
   WebhookDeliveryType,
   'WebhookDelivery',
   ['a webhook delivery', 'webhook deliveries'],
-  boundedCountDescription,
+  lists.boundedCountDescription,
 )
 
 const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
@@ -123,7 +116,7 @@ const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   }),
 })
 
-const SendTestEventInput = idInputType(
+const SendTestEventInput = lists.idInputType(
   'SendTestEventInput',
   'The network app whose webhook is tested.',
   'Identifier of the network app.',
@@ -133,7 +126,7 @@ const SendTestEventInput = idInputType(
 const deliveryField = ['webhookDelivery', WebhookDeliveryType, 'The updated webhook delivery.'] as const
 const SendTestEventPayload = payloadType('SendTestEventPayload', 'The delivery of the test event.', deliveryField)
 
-const ReplayWebhookDeliveryInput = idInputType(
+const ReplayWebhookDeliveryInput = lists.idInputType(
   'ReplayWebhookDeliveryInput',
   'The delivery to send again.',
   'Identifier of the webhook delivery.',
@@ -163,10 +156,10 @@ builder.queryFields((t) => ({
         'configures: 90 by default, at least 30. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: {
         filter: t.arg({ type: WebhookDeliveryFilter, description: 'Filter of the deliveries.' }),
-        search: searchArg(t, 'the type of the event or the name of the network app'),
-        offset: offsetArg(t),
+        search: lists.searchArg(t, 'the type of the event or the name of the network app'),
+        offset: lists.offsetArg(t),
       },
-      ...listResolvers(deliveryReader.list, deliveryReader.count),
+      ...lists.listResolvers(deliveryReader.list, deliveryReader.count),
     },
     WebhookDeliveryConnection,
   ),

@@ -1,16 +1,6 @@
 import { z } from 'zod'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import {
-  anyObject,
-  deliveryParam,
-  lowerCase,
-  networkAppParam,
-  objectOf,
-  same,
-  sameFields,
-  snakeCased,
-  time,
-} from '../../http/rest/fields.ts'
+import * as values from '../../http/rest/fields.ts'
 import type {
   DeliveryStatus,
   WebhookDeliveryDetailFragment,
@@ -34,29 +24,33 @@ export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
 
-const attemptRecord = objectOf('WebhookAttempt', 'One attempt to call a webhook, with its result.', {
-  ...sameFields('WebhookAttempt', { number: z.number().int(), started_at: time }),
-  duration_ms: same('WebhookAttempt.duration', z.number().int()),
-  ...sameFields('WebhookAttempt', { status_code: z.number().int().nullable(), failure: z.string().nullable() }),
-  ...sameFields('WebhookAttempt', { response: z.string() }),
+const attemptRecord = values.objectOf('WebhookAttempt', 'One attempt to call a webhook, with its result.', {
+  ...values.sameFields('WebhookAttempt', { number: z.number().int(), started_at: values.time }),
+  duration_ms: values.same('WebhookAttempt.duration', z.number().int()),
+  ...values.sameFields('WebhookAttempt', { status_code: z.number().int().nullable(), failure: z.string().nullable() }),
+  ...values.sameFields('WebhookAttempt', { response: z.string() }),
 })
 
-const deliveryRecord = objectOf('WebhookDelivery', 'The delivery of one event to the webhook of a network app.', {
-  ...sameFields('WebhookDelivery', { id: z.string(), event_id: z.string(), event_type: z.string() }),
-  ...sameFields('WebhookDelivery', { order_id: z.string().nullable(), network_app_id: z.string() }),
-  ...sameFields('WebhookDelivery', { status: deliveryStatus, attempt_count: z.number().int() }),
-  ...sameFields('WebhookDelivery', { next_attempt_at: time.nullable(), created_at: time }),
-  ...sameFields('WebhookDelivery', { settled_at: time.nullable(), attempts: z.array(attemptRecord) }),
-})
+const deliveryRecord = values.objectOf(
+  'WebhookDelivery',
+  'The delivery of one event to the webhook of a network app.',
+  {
+    ...values.sameFields('WebhookDelivery', { id: z.string(), event_id: z.string(), event_type: z.string() }),
+    ...values.sameFields('WebhookDelivery', { order_id: z.string().nullable(), network_app_id: z.string() }),
+    ...values.sameFields('WebhookDelivery', { status: deliveryStatus, attempt_count: z.number().int() }),
+    ...values.sameFields('WebhookDelivery', { next_attempt_at: values.time.nullable(), created_at: values.time }),
+    ...values.sameFields('WebhookDelivery', { settled_at: values.time.nullable(), attempts: z.array(attemptRecord) }),
+  },
+)
 
 const presentDelivery = ({ status, attempts, ...delivery }: WebhookDeliveryRecordFragment) => ({
-  ...snakeCased(delivery),
-  status: lowerCase(status),
-  attempts: attempts.map(({ duration, ...attempt }) => ({ ...snakeCased(attempt), duration_ms: duration })),
+  ...values.snakeCased(delivery),
+  status: values.lowerCase(status),
+  attempts: attempts.map(({ duration, ...attempt }) => ({ ...values.snakeCased(attempt), duration_ms: duration })),
 })
 
 const deliveryDetail = deliveryRecord
-  .extend({ payload: same('WebhookDelivery.payload', anyObject) })
+  .extend({ payload: values.same('WebhookDelivery.payload', values.anyObject) })
   .meta({ id: 'WebhookDeliveryDetail', description: 'A webhook delivery with the body of its calls and its attempts.' })
 
 const presentDetail = (delivery: WebhookDeliveryDetailFragment) => ({
@@ -72,8 +66,11 @@ const list = defineList({
   description:
     'Finished deliveries are deleted after the number of days that the operator configures: 90 by default, at least 30.',
   filters: {
-    ...sameFields('WebhookDeliveryFilter', { network_app_id: z.string().optional() }),
-    ...sameFields('WebhookDeliveryFilter', { order_id: z.string().optional(), status: deliveryStatus.optional() }),
+    ...values.sameFields('WebhookDeliveryFilter', { network_app_id: z.string().optional() }),
+    ...values.sameFields('WebhookDeliveryFilter', {
+      order_id: z.string().optional(),
+      status: deliveryStatus.optional(),
+    }),
   },
   action: 'store:administer',
   record: deliveryRecord,
@@ -102,7 +99,7 @@ const list = defineList({
 
 const read = defineRoute({
   ...get('store/webhook-deliveries/:id', 'getWebhookDelivery', 'Store', 'Read a webhook delivery'),
-  params: deliveryParam,
+  params: values.deliveryParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     query RestWebhookDelivery($id: ID!) { webhookDelivery(id: $id) { ...WebhookDeliveryDetail } }
@@ -115,7 +112,7 @@ const read = defineRoute({
 const replay = defineRoute({
   ...post('store/webhook-deliveries/:id/replay', 'replayWebhookDelivery', 'Store', 'Send a webhook delivery again'),
   description: 'The call has the same `webhook-id`, so that the receiver can ignore a delivery that it already has.',
-  params: deliveryParam,
+  params: values.deliveryParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {
@@ -132,7 +129,7 @@ const test = defineRoute({
   summary: 'Call the webhook of a network app once, as a test',
   description:
     'Sends a signed event of type `webhook.test` once. The event belongs to no order, and nobody is charged.',
-  params: networkAppParam,
+  params: values.networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestSendTestEvent($input: SendTestEventInput!) {
