@@ -23,18 +23,7 @@ import { maskError, useMaskedErrors } from './mask-error.ts'
 import { createPersistedDocuments, readTrustedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
 import { type NodeContext, newNodeContext, type RequestReaders, readParams, useRequestBody } from './request-body.ts'
-import {
-  bodyOf,
-  nameOfOperation,
-  spanOfOperation,
-  useCsrfGuard,
-  useDocumentLimits,
-  useExecute,
-  useRequestQuota,
-  useResults,
-  useStreams,
-  useTelemetry,
-} from './request-plugins.ts'
+import * as plugins from './request-plugins.ts'
 
 /** Maximum number of cached documents. A parsed document takes up to 1 MB. */
 const MAX_DOCUMENTS = 200
@@ -74,19 +63,19 @@ export function createGraphQLHandler(options: Options) {
     graphqlEndpoint: '/graphql',
     maskedErrors: { maskError: (error) => maskError(error, () => log) },
     plugins: [
-      useExecute(executor),
-      useCsrfGuard(),
+      plugins.useExecute(executor),
+      plugins.useCsrfGuard(),
       useCaller(),
       useRequestBody(bodyLimits),
-      useDocumentLimits(checks, admission),
+      plugins.useDocumentLimits(checks, admission),
       useStaleTokens(schema),
       useMaskedErrors(),
-      useStreams(),
+      plugins.useStreams(),
       ...createPersistedDocuments(trusted, trustedOnly),
-      useRequestQuota({ isKnown }),
+      plugins.useRequestQuota({ isKnown }),
       useReplayHeader(),
-      useResults(watch, introspection),
-      useTelemetry(telemetry),
+      plugins.useResults(watch, introspection),
+      plugins.useTelemetry(telemetry),
       fastPath.storeDocument,
     ],
     parserAndValidationCache: {
@@ -205,15 +194,15 @@ function createFastPath({ executor, admission, telemetry, trustedOnly }: Options
     if (!found) return undefined
     const { cost, operation, read, variables } = found
     const run = () => admission.enter(cost, async () => read(context, variables))
-    const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
+    const result = await telemetry.tracer.span(operation.operation, plugins.spanOfOperation(operation), run)
     if (result && !result.errors) {
-      telemetry.watch.setOperation(request.res, 'graphql', nameOfOperation(operation), operation.name?.value)
+      telemetry.watch.setOperation(request.res, 'graphql', plugins.nameOfOperation(operation), operation.name?.value)
     }
     return result
   }
 
   function write({ headers: { origin } }: IncomingMessage, res: ServerResponse, result: ExecutionResult) {
-    const body = bodyOf(result)
+    const body = plugins.bodyOf(result)
     if (origin !== undefined) {
       res.setHeader('Access-Control-Allow-Origin', origin)
       res.setHeader('Vary', 'Origin')

@@ -3,18 +3,7 @@
 import { createHash } from 'node:crypto'
 import { MAX_COUNTED } from '../../shared/lists.ts'
 import type { Field, Model, Relation } from './model.ts'
-import {
-  type Arguments,
-  decoderOf,
-  encodeNatural,
-  isPlain,
-  manyDecoder,
-  type Parameter,
-  type Row,
-  type RowLayout,
-  singleDecoder,
-  unsupported,
-} from './values.ts'
+import * as values from './values.ts'
 import {
   all,
   type CompileContext,
@@ -34,7 +23,7 @@ import {
   type Scope,
 } from './where.ts'
 
-type Path = Parameter['path']
+type Path = values.Parameter['path']
 
 /** Returns SQL that puts a column into JSON without loss. Values that JSON or JavaScript would round become text. */
 const jsonOf = (field: Field, column: string): string => {
@@ -48,28 +37,28 @@ const MAX_COLUMNS = 100
 
 /** Returns the SQL for a row as a JSON array. Call this after the selection is compiled and `columns` is complete. */
 const rowOf = (columns: readonly string[]): string => {
-  if (columns.length > MAX_COLUMNS) throw unsupported
+  if (columns.length > MAX_COLUMNS) throw values.unsupported
   return `json_build_array(${columns.join(', ')})`
 }
 
-const newLayout = (): RowLayout => ({ fields: [], ones: [], lists: [] })
+const newLayout = (): values.RowLayout => ({ fields: [], ones: [], lists: [] })
 
 /** Adds the columns that `args` selects to `columns`. Throws `unsupported`. */
-const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): RowLayout => {
+const compileSelection = (scope: Scope, args: values.Arguments, path: Path, columns: string[]): values.RowLayout => {
   const { scalars } = scope.model
   const { select = Object.fromEntries([...scalars.keys()].map((name) => [name, true])) } = args
-  if (!isPlain(select)) throw unsupported
+  if (!values.isPlain(select)) throw values.unsupported
   const layout = newLayout()
   const chosen = Object.entries(select).filter(([, value]) => value !== undefined && value !== false)
-  if (chosen.length === 0) throw unsupported
+  if (chosen.length === 0) throw values.unsupported
   for (const [name, value] of chosen) {
     const at = [...path, 'select', name]
     const field = scalars.get(name)
     if (name === '_count') compileCounts(scope, value, at, columns, layout)
     else if (!field) compileRelation(scope, name, value, at, columns, layout)
-    else if (value !== true) throw unsupported
+    else if (value !== true) throw values.unsupported
     else {
-      layout.fields.push({ name, at: columns.length, decode: decoderOf(field) })
+      layout.fields.push({ name, at: columns.length, decode: values.decoderOf(field) })
       columns.push(jsonOf(field, columnOf(scope, field)))
     }
   }
@@ -82,11 +71,11 @@ const compileRelation = (
   value: unknown,
   path: Path,
   columns: string[],
-  { lists, ones }: RowLayout,
+  { lists, ones }: values.RowLayout,
 ) => {
   const relation = relationOf(scope.model, name)
   const args = value === true ? {} : value
-  if (!isPlain(args)) throw unsupported
+  if (!values.isPlain(args)) throw values.unsupported
   if (relation.list) {
     const { sql, ...list } = compileList(scope, relation, args, path)
     lists.push({ name, at: columns.push(sql) - 1, ...list })
@@ -98,7 +87,7 @@ const compileRelation = (
   ones.push({ name, presentAt, layout: compileSelection(joined, args, path, columns) })
 }
 
-const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Path) => {
+const compileList = (scope: Scope, relation: Relation, args: values.Arguments, path: Path) => {
   scope.compiling.isList = true
   const child = newScope(scope.compiling, relation.model)
   const parent: Parent = {
@@ -115,15 +104,15 @@ const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Pa
   return { sql, layout, reverse: page.reverse }
 }
 
-const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string[], { ones }: RowLayout) => {
-  if (!isPlain(value) || !isPlain(value.select)) throw unsupported
+const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string[], { ones }: values.RowLayout) => {
+  if (!values.isPlain(value) || !values.isPlain(value.select)) throw values.unsupported
   assertOnly(value, ['select'])
   const layout = newLayout()
   for (const [name, args] of Object.entries(value.select)) {
     if (args === undefined || args === false) continue
     const relation = relationOf(scope.model, name)
     const filter = args === true ? {} : args
-    if (!relation.list || !isPlain(filter)) throw unsupported
+    if (!relation.list || !values.isPlain(filter)) throw values.unsupported
     assertOnly(filter, ['where'])
     scope.compiling.isList = true
     const child = newScope(scope.compiling, relation.model)
@@ -132,7 +121,7 @@ const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string
     const conditions = all([link(relation, scope.alias, child.alias), where])
     columns.push(`(select count(*) from (select from ${from(child)} where ${conditions} limit ${MAX_COUNTED}) counted)`)
   }
-  if (layout.fields.length === 0) throw unsupported
+  if (layout.fields.length === 0) throw values.unsupported
   ones.push({ name: '_count', presentAt: undefined, layout })
 }
 
@@ -146,9 +135,9 @@ export interface Compiled {
   /** Statement name, derived from the text. It is the same in every process. */
   readonly name: string
   readonly text: string
-  readonly parameters: readonly Parameter[]
+  readonly parameters: readonly values.Parameter[]
   /** Converts rows of one column to Prisma's result. */
-  readonly decode: (rows: Row[]) => unknown
+  readonly decode: (rows: values.Row[]) => unknown
   /** True if the statement reads or counts many rows. */
   readonly isList: boolean
   /** True if the statement reads one row and its relations. */
@@ -159,7 +148,7 @@ export interface Compiled {
  * Compiles a read. A page of `findMany` ends early if its texts and JSON exceed `pageBytes`. It has at
  * least one row. Throws `unsupported` for arguments that Prisma must execute.
  */
-export const compile = (model: Model, method: ReadMethod, args: Arguments, pageBytes?: number): Compiled => {
+export const compile = (model: Model, method: ReadMethod, args: values.Arguments, pageBytes?: number): Compiled => {
   const isMany = method === 'findMany'
   const compiling: CompileContext = { parameters: [], aliases: 0, isList: isMany || method === 'count' }
   const maxBytes = args.take === undefined ? undefined : pageBytes
@@ -174,22 +163,22 @@ export const compile = (model: Model, method: ReadMethod, args: Arguments, pageB
   return { name, text, parameters, decode, isList, isSingle: !isMany && method !== 'count' }
 }
 
-const assertOnly = (args: Arguments, allowed: readonly string[]) => {
-  if (Object.keys(args).some((key) => !allowed.includes(key) && args[key] !== undefined)) throw unsupported
+const assertOnly = (args: values.Arguments, allowed: readonly string[]) => {
+  if (Object.keys(args).some((key) => !allowed.includes(key) && args[key] !== undefined)) throw values.unsupported
 }
 
-const compileCount = (compiling: CompileContext, model: Model, args: Arguments) => {
+const compileCount = (compiling: CompileContext, model: Model, args: values.Arguments) => {
   assertOnly(args, ['where', 'take'])
   const scope = newScope(compiling, model)
   const where = compileWhere(scope, args.where, ['where'])
-  const limit = args.take === undefined ? '' : ` limit ${parameter(compiling, ['take'], encodeNatural)}`
+  const limit = args.take === undefined ? '' : ` limit ${parameter(compiling, ['take'], values.encodeNatural)}`
   return {
     text: `select count(*)::text from (select from ${from(scope)} where ${where}${limit}) counted`,
-    decode: (rows: Row[]) => Number(rows[0]?.[0]),
+    decode: (rows: values.Row[]) => Number(rows[0]?.[0]),
   }
 }
 
-const compileFind = (compiling: CompileContext, model: Model, method: ReadMethod, args: Arguments) => {
+const compileFind = (compiling: CompileContext, model: Model, method: ReadMethod, args: values.Arguments) => {
   const scope = newScope(compiling, model)
   const columns: string[] = []
   const layout = compileSelection(scope, args, [], columns)
@@ -200,7 +189,7 @@ const compileFind = (compiling: CompileContext, model: Model, method: ReadMethod
   const conditions = all([where, page.condition])
   return {
     text: `select ${rowOf(columns)} from ${from(scope)} where ${conditions}${page.clauses}`,
-    decode: method === 'findMany' ? manyDecoder(layout, page.reverse) : singleDecoder(layout),
+    decode: method === 'findMany' ? values.manyDecoder(layout, page.reverse) : values.singleDecoder(layout),
   }
 }
 
@@ -208,7 +197,12 @@ const compileFind = (compiling: CompileContext, model: Model, method: ReadMethod
  * Compiles a page of many rows. It reads the keys first, often from an index alone, and then the rows and relations of
  * the page. Skipped rows therefore cost almost nothing.
  */
-const compilePart = (compiling: CompileContext, model: Model, args: Arguments, pageBytes: number | undefined) => {
+const compilePart = (
+  compiling: CompileContext,
+  model: Model,
+  args: values.Arguments,
+  pageBytes: number | undefined,
+) => {
   const inner = newScope(compiling, model)
   const where = compileWhere(inner, args.where, ['where'])
   const page = compilePage(inner, args, [], false)
@@ -220,16 +214,16 @@ const compilePart = (compiling: CompileContext, model: Model, args: Arguments, p
   const layout = compileSelection(scope, args, [], columns)
   const keys = pageBytes === undefined ? part : cutTo(pageBytes, newScope(compiling, model), args, page, part)
   const text = `select ${rowOf(columns)} from (${keys}) k join ${from(scope)} on ${sameRow(scope)}${page.orderOf(scope.alias)}`
-  return { text, decode: manyDecoder(layout, page.reverse) }
+  return { text, decode: values.manyDecoder(layout, page.reverse) }
 }
 
 const sameRow = ({ model, alias }: Scope) =>
   model.id.map(({ column }) => `${alias}.${column} = k.${column}`).join(' and ')
 
 /** Returns SQL that keeps the keys of the first rows whose texts fit in `pageBytes`. Keeps at least one row. */
-const cutTo = (pageBytes: number, scope: Scope, { select }: Arguments, page: Page, part: string) => {
+const cutTo = (pageBytes: number, scope: Scope, { select }: values.Arguments, page: Page, part: string) => {
   const weights = [...scope.model.scalars.values()]
-    .filter(({ name, type }) => type in bytesOf && (!isPlain(select) || select[name] === true))
+    .filter(({ name, type }) => type in bytesOf && (!values.isPlain(select) || select[name] === true))
     .map(({ column, type }) => `coalesce(${bytesOf[type]?.(`${scope.alias}.${column}`)}, 0)`)
   if (weights.length === 0) return part
   const key = scope.model.id.map(({ column }) => `k.${column}`).join(', ')

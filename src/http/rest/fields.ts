@@ -7,18 +7,7 @@ import { fileUpload } from '../../graphql/request-body.ts'
 import type { MetadataField } from '../../modules/assets/metadata.ts'
 import type { IncomingFile, Intake } from '../../modules/assets/uploads.ts'
 import { DomainError, type FieldErrors, validationFailed } from '../../shared/errors.ts'
-import {
-  describeProblem,
-  findProblem,
-  isInexact,
-  isJsonObject,
-  jsonError,
-  NOT_AN_OBJECT,
-  NOT_JSON,
-  parseJson,
-  readJson,
-  textProblem,
-} from '../../shared/input.ts'
+import * as input from '../../shared/input.ts'
 import { AMOUNT, toUnits } from '../../shared/money.ts'
 import { camelCase, snakeCase } from '../../shared/text.ts'
 import { type BodyLimits, MAX_FIELDS, mediaTypeOf, readForm, readText, tooLarge } from '../request-body.ts'
@@ -168,11 +157,11 @@ const MAX_JSON_BYTES = 256_000
 function readObject(text: string, listAs: string | undefined): Record<string, unknown> {
   // The size limit of JSON also applies to JSON that is sent with the Content-Type of a form.
   if (text.length > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
-  const value = readJson(text)
-  if (isJsonObject(value)) return value
+  const value = input.readJson(text)
+  if (input.isJsonObject(value)) return value
   if (Array.isArray(value) && listAs !== undefined) return { [listAs]: value }
   if (isEmptyValue(value)) return {}
-  throw jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
+  throw input.jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
 }
 
 /** By default, curl sends JSON with the Content-Type of a form. */
@@ -253,17 +242,17 @@ const NOT_A_STRING = 'Not a valid string.'
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
 function assertStorable(name: string, value: unknown): void {
-  if (value === NOT_UTF8) throw invalid(name, textProblem(value)!)
-  const problem = typeof value === 'string' && !isInexact(value) ? undefined : findProblem(value)
-  if (problem) throw invalid(name, describeProblem(problem))
+  if (value === NOT_UTF8) throw invalid(name, input.textProblem(value)!)
+  const problem = typeof value === 'string' && !input.isInexact(value) ? undefined : input.findProblem(value)
+  if (problem) throw invalid(name, input.describeProblem(problem))
 }
 
 function parsed(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
-    value = parseJson(value)
+    value = input.parseJson(value)
   } catch {
-    throw invalid(name, NOT_JSON)
+    throw invalid(name, input.NOT_JSON)
   }
   assertStorable(name, value)
   return value
@@ -344,8 +333,8 @@ export function createFields(
     },
     object(name: string) {
       const value = structured(name)
-      if (value === undefined || isJsonObject(value)) return value
-      throw invalid(name, NOT_AN_OBJECT)
+      if (value === undefined || input.isJsonObject(value)) return value
+      throw invalid(name, input.NOT_AN_OBJECT)
     },
     list(name: string) {
       const value = structured(name)

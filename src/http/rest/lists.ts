@@ -6,16 +6,7 @@ import type { Context } from '../../context.ts'
 import { type Executor, executeOperation } from '../../graphql/execute.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
 import { MAX_COUNTED, MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
-import type {
-  Connection,
-  Description,
-  ListSource,
-  Order,
-  Part,
-  RestRequest,
-  RestResponse,
-  Route,
-} from './define-route.ts'
+import type * as routes from './define-route.ts'
 import { optionalText, url, writeJson } from './fields.ts'
 
 export const DEFAULT_LIMIT = 200
@@ -45,8 +36,8 @@ const orderingTimes = new Map<string, OrderingTime>([
 ])
 
 /** Returns the first known term of `ordering`. Throws VALIDATION_FAILED for contradicting directions. */
-export function orderingFrom(query: URLSearchParams): { time: OrderingTime; order: Order } | undefined {
-  const known = new Map<OrderingTime, Order>()
+export function orderingFrom(query: URLSearchParams): { time: OrderingTime; order: routes.Order } | undefined {
+  const known = new Map<OrderingTime, routes.Order>()
   for (const term of (query.get('ordering') ?? '').split(',')) {
     const [, minus, name = ''] = /^(-?)(\w+)$/.exec(term.trim()) ?? []
     const time = orderingTimes.get(name)
@@ -64,7 +55,7 @@ export function orderingFrom(query: URLSearchParams): { time: OrderingTime; orde
 export const orderByFrom = (query: URLSearchParams): OrderingTime | undefined => orderingFrom(query)?.time
 
 /** Parses the page parameters. `order`: default order. Throws VALIDATION_FAILED, and NOT_FOUND for an invalid page number. */
-export function pageFrom({ query }: { query: URLSearchParams }, order: Order): Page {
+export function pageFrom({ query }: { query: URLSearchParams }, order: routes.Order): Page {
   const [limit, offset, page, pageSize, search] = ['limit', 'offset', 'page', 'page_size', 'search'].map(
     (name) => query.get(name) || undefined,
   )
@@ -84,7 +75,7 @@ export function pageFrom({ query }: { query: URLSearchParams }, order: Order): P
 
 /** Returns the URL of the page after `offset` items. `position`: cursor that replaces an offset beyond the maximum. */
 function linkTo(
-  request: Pick<RestRequest, 'query' | 'url'>,
+  request: Pick<routes.RestRequest, 'query' | 'url'>,
   { page, limit }: Page,
   offset: number,
   position?: { name: 'after' | 'before'; cursor: string | null },
@@ -112,7 +103,7 @@ interface Items {
   end: string | null
 }
 
-type Read = (part: Part) => Promise<Items>
+type Read = (part: routes.Part) => Promise<Items>
 
 const noItems: Items = { data: undefined, count: 0, nodes: [], start: null, end: null }
 
@@ -123,19 +114,24 @@ interface Position {
 }
 
 /** Returns the connection arguments that select `size` items after a position, or before it if `isBackwards`. */
-function partFrom({ isReversed, search }: Page, size: number, { cursor, offset }: Position, isBackwards = false): Part {
+function partFrom(
+  { isReversed, search }: Page,
+  size: number,
+  { cursor, offset }: Position,
+  isBackwards = false,
+): routes.Part {
   const from = cursor ?? undefined
   const shared = { ...(offset > 0 && { offset }), ...(search !== undefined && { search }) }
   return isBackwards === isReversed ? { first: size, after: from, ...shared } : { last: size, before: from, ...shared }
 }
 
-export const firstPart = (page: Page, partSize: number): Part =>
+export const firstPart = (page: Page, partSize: number): routes.Part =>
   partFrom(page, Math.min(page.limit, partSize), { cursor: null, offset: page.offset })
 
 /** Finds number and start of the requested page. Throws NOT_FOUND for a page beyond the end. */
 async function locate(
   requested: Page,
-  { hasBoundedCount, cursorLinks }: ListSource,
+  { hasBoundedCount, cursorLinks }: routes.ListSource,
   query: URLSearchParams,
   read: Read,
 ): Promise<[page: Page, start: Position]> {
@@ -169,10 +165,10 @@ async function locate(
 /** Reads a page. If it needs several operations, the response is sent meanwhile, with `next` as its last key. */
 export async function readPage(
   executor: Executor,
-  { operation, list }: Pick<Route, 'operation'> & { list: ListSource },
-  request: RestRequest,
+  { operation, list }: Pick<routes.Route, 'operation'> & { list: routes.ListSource },
+  request: routes.RestRequest,
   context: Context,
-): Promise<RestResponse> {
+): Promise<routes.RestResponse> {
   const { key, cursorLinks, partSize } = list
   const reading = { ...context, cutsPages: true }
   const requested = pageFrom(request, list.order)
@@ -241,16 +237,16 @@ interface List<
   Node,
   Item extends z.ZodType,
   Filters extends z.core.$ZodLooseShape,
-> extends Omit<Description, 'query'>,
-    Pick<Route, 'path' | 'action'>,
-    Partial<Omit<ListSource<Data, Variables, Node>, 'order' | 'present'>> {
+> extends Omit<routes.Description, 'query'>,
+    Pick<routes.Route, 'path' | 'action'>,
+    Partial<Omit<routes.ListSource<Data, Variables, Node>, 'order' | 'present'>> {
   record: Item
   /** Plural name of the records, in the name of the OpenAPI component. */
   plural: string
   /** Fields that `search` covers. Omitted if the list defines its own search. */
   searched?: string
   filters?: Filters
-  order: Order
+  order: routes.Order
   operation: TypedDocumentNode<Data, Variables>
   present: (node: Node) => z.output<Item>
 }
@@ -265,10 +261,10 @@ interface Body<Data> {
 
 /** Record of a GraphQL operation whose only field is a connection. */
 type NodeOf<Data> =
-  Data extends Record<string, unknown> ? (Data[keyof Data] extends Connection<infer Node> ? Node : never) : never
+  Data extends Record<string, unknown> ? (Data[keyof Data] extends routes.Connection<infer Node> ? Node : never) : never
 
-const partOf = (_request: RestRequest, part: Part) => part
-const onlyField = <Data, Node>(data: Data) => Object.values(data as object)[0] as Connection<Node>
+const partOf = (_request: routes.RestRequest, part: routes.Part) => part
+const onlyField = <Data, Node>(data: Data) => Object.values(data as object)[0] as routes.Connection<Node>
 
 export function defineList<
   Data,
@@ -276,7 +272,7 @@ export function defineList<
   Item extends z.ZodType,
   Filters extends z.core.$ZodLooseShape = Record<never, never>,
   Node = NodeOf<Data>,
->(source: List<Data, Variables, Node, Item, Filters>, body?: Body<Data>): Route {
+>(source: List<Data, Variables, Node, Item, Filters>, body?: Body<Data>): routes.Route {
   const { record, plural, searched, filters, order, present, ...others } = source
   const { variables = partOf, connectionOf = onlyField, ...rest } = others
   const { partSize = MAX_LIMIT, hasBoundedCount = false, cursorLinks = 'never', isEmpty, errors = [], ...route } = rest
@@ -298,7 +294,7 @@ export function defineList<
     }),
     // A request for a page number that does not exist returns NOT_FOUND.
     errors: [...errors, 'NOT_FOUND'],
-    variables: (request: RestRequest) => variables(request, firstPart(pageFrom(request, order), partSize)),
+    variables: (request: routes.RestRequest) => variables(request, firstPart(pageFrom(request, order), partSize)),
     answer,
     list: {
       ...{ key, order, partSize, hasBoundedCount, cursorLinks, variables, connectionOf, present },

@@ -7,16 +7,7 @@ import { toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { assertMay, assertUserMay, type Caller, type UserActor } from '../../shared/policy.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
-import {
-  addressProblem,
-  email,
-  emailInUse,
-  mailboxDigest,
-  password,
-  presentPassword,
-  throwDuplicate,
-  username,
-} from './account-input.ts'
+import * as account from './account-input.ts'
 import { checkOwnPassword, lockCredentials, type OwnPasswordContext, wrongPassword } from './check-password.ts'
 import { type AccountWithReason, accountWithReason, findAccount } from './find-users.ts'
 import { accountMailSql, passwordChangedMailSql, voidTokensSql } from './mailed-links.ts'
@@ -129,10 +120,10 @@ const updateUsername = statement(
 
 type Needs = IdempotentContext & OwnPasswordContext
 
-const withPassword = z.strictObject({ currentPassword: presentPassword })
-const passwordInput = withPassword.extend({ newPassword: password })
-const emailInput = withPassword.extend({ newEmail: email })
-const usernameInput = withPassword.extend({ newUsername: username })
+const withPassword = z.strictObject({ currentPassword: account.presentPassword })
+const passwordInput = withPassword.extend({ newPassword: account.password })
+const emailInput = withPassword.extend({ newEmail: account.email })
+const usernameInput = withPassword.extend({ newUsername: account.username })
 
 /** Changes the caller's password, and ends all other sessions. Returns the UUID of the user. */
 export async function changePassword(context: Needs, rawInput: z.input<typeof passwordInput>): Promise<string> {
@@ -161,10 +152,10 @@ async function changeIdentity(
   change: { verifiedHash: string; newValue: string },
 ): Promise<string> {
   const parameters = { user, address, ...change, ...onceParams(context) }
-  const [changed] = await context.database.query(statement, parameters).catch(throwDuplicate)
+  const [changed] = await context.database.query(statement, parameters).catch(account.throwDuplicate)
   // The password changed after it was verified.
   if (!changed) throw wrongPassword()
-  if (changed.is_taken) throw emailInUse()
+  if (changed.is_taken) throw account.emailInUse()
   return changed.id
 }
 
@@ -179,7 +170,7 @@ export async function changeEmail(context: Needs & Use<'config'>, rawInput: z.in
     await rateLimiter.consume('email-change', actor.id)
     // The current address cancels a pending change, even one of an attacker. A rate limit must not prevent that.
     const isRevert = verifiesEmails && input.newEmail.toLowerCase() === actor.user.email.toLowerCase()
-    if (!isRevert) await rateLimiter.consume('email-change-mailbox', mailboxDigest(input.newEmail))
+    if (!isRevert) await rateLimiter.consume('email-change-mailbox', account.mailboxDigest(input.newEmail))
     const statement = verifiesEmails ? requestEmailChange : updateEmail
     return changeIdentity(context, actor, statement, { verifiedHash, newValue: input.newEmail })
   })
@@ -190,7 +181,7 @@ export async function changeUsername(context: Needs, rawInput: z.input<typeof us
   const { actor } = context
   assertUserMay(actor, 'account:update')
   const input = parse(usernameInput, rawInput)
-  const problem = addressProblem(input.newUsername, actor.user.email)
+  const problem = account.addressProblem(input.newUsername, actor.user.email)
   if (problem) throw validationFailed({ newUsername: [problem] })
   return once(context, 'changeUsername', input, async () => {
     const verifiedHash = await checkOwnPassword(context, actor, input.currentPassword)

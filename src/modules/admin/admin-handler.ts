@@ -19,16 +19,7 @@ import {
   type Refused,
   renderAdminPage,
 } from './admin-page.ts'
-import {
-  assertOwnForm,
-  clearedCookie,
-  forged,
-  formTokenOf,
-  hasFormToken,
-  secretOf,
-  sessionCookie,
-  signInPage,
-} from './admin-session.ts'
+import * as sessions from './admin-session.ts'
 import { appRoutes } from './apps.ts'
 import { coinRoutes } from './coins.ts'
 import { heading } from './components.ts'
@@ -137,7 +128,7 @@ export function createAdminHandler(parts: AdminParts) {
   })
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
-    assertOwnForm(req, publicUrl)
+    sessions.assertOwnForm(req, publicUrl)
     return formOf(await readText(req, MAX_FORM_BYTES))
   }
 
@@ -173,9 +164,12 @@ export function createAdminHandler(parts: AdminParts) {
     if (req.method !== 'POST') {
       const next = nextOf(request.query.get('next'))
       if (request.context.actor.kind === 'user') return { redirect: next }
-      const isEnded = secretOf(req, isSecure) !== undefined
+      const isEnded = sessions.secretOf(req, isSecure) !== undefined
       const isCookieLost = !isEnded && request.query.has(COOKIE_LOST)
-      return signInPage(next, { isEnded, ...(isCookieLost && { refused: cookieLost(request.context.baseUrl) }) })
+      return sessions.signInPage(next, {
+        isEnded,
+        ...(isCookieLost && { refused: cookieLost(request.context.baseUrl) }),
+      })
     }
     const form = await readForm(req)
     const next = nextOf(form.get('next'))
@@ -184,11 +178,11 @@ export function createAdminHandler(parts: AdminParts) {
     try {
       secret = await startAdminSession(shared, parts.clientAddress(req), { email, password })
     } catch (error) {
-      return signInPage(next, { refused: toRefused(toPublicError(error, request.context), parts), email })
+      return sessions.signInPage(next, { refused: toRefused(toPublicError(error, request.context), parts), email })
     }
     // The new cookie replaces that of the previous session. End that session, so that no copy of its cookie is valid.
     if (request.context.actor.kind === 'user') await endAdminSession(request.context)
-    res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
+    res.setHeader('Set-Cookie', sessions.sessionCookie(secret, isSecure))
     return { redirect: next }
   }
 
@@ -196,7 +190,7 @@ export function createAdminHandler(parts: AdminParts) {
   function redirectToSignIn(req: IncomingMessage, path: string): AdminResponse {
     // A URL above `MAX_NEXT_LENGTH` is not accepted as the return path and does not fit into a header.
     if (path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH) return { redirect: SIGN_IN }
-    const isCookieLost = secretOf(req, isSecure) === undefined && isFromSignIn(req)
+    const isCookieLost = sessions.secretOf(req, isSecure) === undefined && isFromSignIn(req)
     const query = new URLSearchParams({ next: req.url!, ...(isCookieLost && { [COOKIE_LOST]: 'true' }) })
     return { redirect: `${SIGN_IN}?${query}` }
   }
@@ -213,10 +207,10 @@ export function createAdminHandler(parts: AdminParts) {
     const isPost = req.method === 'POST'
     if (isPost) {
       request.form = await readForm(req)
-      if (!hasFormToken(request.form, request.formToken)) throw forged()
+      if (!sessions.hasFormToken(request.form, request.formToken)) throw sessions.forged()
       if (path === SIGN_OUT) {
         await endAdminSession(request.context)
-        res.setHeader('Set-Cookie', clearedCookie(isSecure))
+        res.setHeader('Set-Cookie', sessions.clearedCookie(isSecure))
         return { redirect: SIGN_IN }
       }
       request.context = contextOf(request.context, request.form.get('key') || undefined)
@@ -243,7 +237,7 @@ export function createAdminHandler(parts: AdminParts) {
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { path, query } = split(req.url ?? '/')
-    const secret = secretOf(req, isSecure)
+    const secret = sessions.secretOf(req, isSecure)
     const address = parts.clientAddress(req)
     const route = (find('GET', path) ?? find('POST', path))?.route.path
     watch.setOperation(res, 'admin', `${req.method} ${[SIGN_IN, SIGN_OUT].includes(path) ? path : (route ?? 'other')}`)
@@ -253,7 +247,7 @@ export function createAdminHandler(parts: AdminParts) {
       requestLog: parts.logOf(res),
     })
     const request: AdminRequest = {
-      ...{ params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) },
+      ...{ params: {}, query, form: new URLSearchParams(), context, formToken: sessions.formTokenOf(secret) },
       run: (document, variables) => parts.run(document, variables, request.context),
       refusedFor(error) {
         const refused = toRefused(toPublicError(error, request.context), parts)
