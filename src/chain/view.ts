@@ -1,16 +1,7 @@
 /** Reads the state of the chain, and keeps checkpoints of a scan to detect reorganizations. */
 import { undefinedIf } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
-import {
-  type BlockReply,
-  contradiction,
-  type FullBlockReply,
-  isRpcError,
-  quantity,
-  type Rpc,
-  type RpcOutcome,
-  resultOf,
-} from './rpc.ts'
+import * as jsonRpc from './rpc.ts'
 import type { FeeMarket } from './transaction.ts'
 
 export type BlockId = { number: number; hash: string }
@@ -30,7 +21,11 @@ const zeroAddress = `0x${'0'.repeat(40)}`
 const defaultTip = 1_000_000_000n
 
 /** Reads the state of the chain in one request. Throws UNAVAILABLE, and an Error if the chain lacks EIP-1559. */
-export const readView = async (rpc: Rpc, accounts: readonly string[], contract?: string): Promise<ChainView> => {
+export const readView = async (
+  rpc: jsonRpc.Rpc,
+  accounts: readonly string[],
+  contract?: string,
+): Promise<ChainView> => {
   const [chainId, head, history, tip, code, ...counts] = await rpc.batch([
     { method: 'eth_chainId', params: [] },
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
@@ -41,32 +36,36 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'pending'] })),
   ])
   const pending = counts.slice(accounts.length)
-  const block = resultOf<BlockReply | null>(head)
+  const block = jsonRpc.resultOf<jsonRpc.BlockReply | null>(head)
   if (!block) throw unavailable('The chain', new Error(`The node ${rpc.host} returned no latest block.`))
   if (!block.baseFeePerGas) throw new Error('The chain does not support EIP-1559 gas prices, which Annal requires.')
   const baseFee = BigInt(block.baseFeePerGas)
   const nextFee = optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1)
   return {
-    chainId: Number(resultOf<string>(chainId)),
+    chainId: Number(jsonRpc.resultOf<string>(chainId)),
     head: { number: Number(block.number), hash: block.hash },
     gasLimit: BigInt(block.gasLimit),
     // Without a fee history, assume the maximum increase of a base fee in one block.
     nextBaseFee: BigInt(nextFee ?? baseFee + baseFee / 8n),
-    hasContract: contract !== undefined && resultOf<string>(code) !== '0x',
+    hasContract: contract !== undefined && jsonRpc.resultOf<string>(code) !== '0x',
     tip: BigInt(optional<string>(tip) ?? defaultTip),
-    counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
+    counts: new Map(accounts.map((account, index) => [account, Number(jsonRpc.resultOf<string>(counts[index]))])),
     pendingCounts: new Map(
       accounts.map((account, index) => [account, Number(optional<string>(pending[index]) ?? Infinity)]),
     ),
   }
 }
 
-const optional = <T>(outcome: RpcOutcome | undefined) =>
+const optional = <T>(outcome: jsonRpc.RpcOutcome | undefined) =>
   outcome?.error ? undefined : (outcome?.result as T | undefined)
 
 export type SeenAccount = { balance: bigint; count: number }
 
-export async function readAccounts(rpc: Rpc, addresses: readonly string[], block: string): Promise<SeenAccount[]> {
+export async function readAccounts(
+  rpc: jsonRpc.Rpc,
+  addresses: readonly string[],
+  block: string,
+): Promise<SeenAccount[]> {
   const outcomes = await rpc.batch(
     addresses.flatMap((address) => [
       { method: 'eth_getBalance', params: [address, block] },
@@ -74,24 +73,24 @@ export async function readAccounts(rpc: Rpc, addresses: readonly string[], block
     ]),
   )
   return addresses.map((_, index) => ({
-    balance: BigInt(resultOf<string>(outcomes[2 * index])),
-    count: Number(resultOf<string>(outcomes[2 * index + 1])),
+    balance: BigInt(jsonRpc.resultOf<string>(outcomes[2 * index])),
+    count: Number(jsonRpc.resultOf<string>(outcomes[2 * index + 1])),
   }))
 }
 
 export type BlockHashes = ReadonlyMap<number, string | undefined>
 
 /** Returns the current block hashes at these heights. A hash is undefined if the node has no block there. */
-export const readBlockHashes = async (rpc: Rpc, numbers: readonly number[]) => {
+export const readBlockHashes = async (rpc: jsonRpc.Rpc, numbers: readonly number[]) => {
   const outcomes = await rpc.batch(
-    numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
+    numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [jsonRpc.quantity(number), false] })),
   )
   return new Map(
     numbers.map((number, index): [number, string | undefined] => {
       const outcome = outcomes[index]
       // Most nodes return null for a missing block; some return an error.
       if (outcome?.error && /not found|unknown block|beyond/i.test(outcome.error.message)) return [number, undefined]
-      return [number, resultOf<BlockReply | null>(outcome)?.hash]
+      return [number, jsonRpc.resultOf<jsonRpc.BlockReply | null>(outcome)?.hash]
     }),
   )
 }
@@ -114,9 +113,9 @@ export const findFirst = async (below: number, top: number, isTrue: (at: number)
 }
 
 /** Finds the transaction that used a nonce, in blocks up to `newest`. Undefined if the node lacks old state. */
-export const findSpender = (rpc: Rpc, account: string, nonce: number, newest: number) => {
+export const findSpender = (rpc: jsonRpc.Rpc, account: string, nonce: number, newest: number) => {
   const isUsedAt = async (block: number) =>
-    Number(await rpc.call<string>('eth_getTransactionCount', account, quantity(block))) > nonce
+    Number(await rpc.call<string>('eth_getTransactionCount', account, jsonRpc.quantity(block))) > nonce
   const search = async () => {
     if (!(await isUsedAt(newest))) return undefined
     // The transaction is probably recent, and nodes may lack old state: search backwards in growing steps.
@@ -127,13 +126,13 @@ export const findSpender = (rpc: Rpc, account: string, nonce: number, newest: nu
       if (await isUsedAt(block)) used = block
       else unused = block
     }
-    const found = quantity(await findFirst(unused, used, isUsedAt))
-    const block = await rpc.call<FullBlockReply | null>('eth_getBlockByNumber', found, true)
-    const isSpender = ({ from, nonce: used }: FullBlockReply['transactions'][number]) =>
+    const found = jsonRpc.quantity(await findFirst(unused, used, isUsedAt))
+    const block = await rpc.call<jsonRpc.FullBlockReply | null>('eth_getBlockByNumber', found, true)
+    const isSpender = ({ from, nonce: used }: jsonRpc.FullBlockReply['transactions'][number]) =>
       from.toLowerCase() === account.toLowerCase() && Number(used) === nonce
     return block?.transactions.find(isSpender)?.hash
   }
-  return search().catch(undefinedIf(isRpcError))
+  return search().catch(undefinedIf(jsonRpc.isRpcError))
 }
 
 /** A scanned block. `time` is in Unix seconds; checkpoints of earlier versions do not have it. */
@@ -141,7 +140,7 @@ export type ScannedBlock = BlockId & { time?: number | undefined }
 /** Scanned blocks, newest first: each of the newest 128, and exponentially fewer older ones. */
 export type Checkpoint = readonly [ScannedBlock, ...ScannedBlock[]]
 
-export const scannedBlockOf = ({ number, hash, timestamp: time }: BlockReply): ScannedBlock => {
+export const scannedBlockOf = ({ number, hash, timestamp: time }: jsonRpc.BlockReply): ScannedBlock => {
   return { number: Number(number), hash, time: Number(time) }
 }
 
@@ -174,7 +173,11 @@ export function extendCheckpoint(checkpoint: readonly ScannedBlock[], block: Sca
 const BATCH = 20
 
 /** Returns the checkpoint from its newest canonical block on. Throws UNAVAILABLE, for example for missing blocks. */
-export async function findFork(rpc: Rpc, checkpoint: Checkpoint, head: BlockId): Promise<Checkpoint | undefined> {
+export async function findFork(
+  rpc: jsonRpc.Rpc,
+  checkpoint: Checkpoint,
+  head: BlockId,
+): Promise<Checkpoint | undefined> {
   for (let start = 0; start < checkpoint.length; start += BATCH) {
     const part = checkpoint.slice(start, start + BATCH)
     const canonical = await readBlockHashes(
@@ -184,7 +187,7 @@ export async function findFork(rpc: Rpc, checkpoint: Checkpoint, head: BlockId):
     const index = part.findIndex(({ number, hash }) => canonical.get(number) === hash)
     const passed = index < 0 ? part : part.slice(0, index)
     if (passed.some(({ number }) => number <= head.number && canonical.get(number) === undefined))
-      throw contradiction(rpc)
+      throw jsonRpc.contradiction(rpc)
     // The ancestors of a canonical block are canonical too.
     if (index >= 0) return [checkpoint[start + index]!, ...checkpoint.slice(start + index + 1)]
   }

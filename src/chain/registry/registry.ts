@@ -9,16 +9,7 @@ import { isUnavailable } from '../../shared/errors.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
 import { type RelayAccount, toHex } from '../keys.ts'
-import {
-  createRpc,
-  type FullBlockReply,
-  isRpcError,
-  type LogReply,
-  quantity,
-  type ReceiptReply,
-  type Rpc,
-  resultOf,
-} from '../rpc.ts'
+import * as jsonRpc from '../rpc.ts'
 import { chooseFees, isPoor, signTransaction } from '../transaction.ts'
 import { findFirst, readAccounts, readView } from '../view.ts'
 import * as abi from './abi.ts'
@@ -30,7 +21,7 @@ export class WrongChainError extends Error {
 
 /** Returns true if an error means that the node returned no usable response. */
 export const isNoAnswer = (error: unknown): boolean =>
-  isRpcError(error) || error instanceof WrongChainError || isUnavailable(error)
+  jsonRpc.isRpcError(error) || error instanceof WrongChainError || isUnavailable(error)
 
 /** A commit of an asset, as read from the chain. Anyone can write to the registry, so trust depends on `recorder`. */
 export interface ChainCommit {
@@ -74,7 +65,7 @@ export type Registry = ReturnType<typeof createRegistry>
 
 export function createRegistry(options: RegistryOptions) {
   const { rpcUrl, database, address, start, chainId: expectedId, tracer } = options
-  const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
+  const rpc = jsonRpc.createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
   let storedId: number | undefined
   /** Checks the node's chain. Throws WrongChainError unless `chainId` is this installation's chain. */
   const assertChain = async (chainId: number): Promise<void> => {
@@ -116,10 +107,10 @@ export function createRegistry(options: RegistryOptions) {
 
   /** Reads single blocks. Every node supports this, while many reject a range over a long history. */
   const readBlocks = async (at: string, topics: abi.LogTopics, blocks: readonly number[]): Promise<ChainCommit[]> => {
-    const calls = blocks.map(quantity).map((block) => ({
+    const calls = blocks.map(jsonRpc.quantity).map((block) => ({
       ...{ method: 'eth_getLogs', params: [{ address: at, fromBlock: block, toBlock: block, topics }] },
     }))
-    return (await rpc.batch(calls)).flatMap((outcome) => resultOf<LogReply[]>(outcome)).map(readLog)
+    return (await rpc.batch(calls)).flatMap((outcome) => jsonRpc.resultOf<jsonRpc.LogReply[]>(outcome)).map(readLog)
   }
 
   async function* readRanges(at: string, topics: abi.LogTopics, fromBlock: number): AsyncGenerator<ChainCommit[]> {
@@ -128,9 +119,9 @@ export function createRegistry(options: RegistryOptions) {
     let size = FIRST_RANGE
     for (let from = fromBlock; from <= head; ) {
       const to = Math.min(from + size - 1, head)
-      const filter = { address: at, fromBlock: quantity(from), toBlock: quantity(to), topics }
-      const logs = await rpc.call<LogReply[]>('eth_getLogs', filter).catch((error: unknown) => {
-        if (!isRpcError(error) || to === from) throw error
+      const filter = { address: at, fromBlock: jsonRpc.quantity(from), toBlock: jsonRpc.quantity(to), topics }
+      const logs = await rpc.call<jsonRpc.LogReply[]>('eth_getLogs', filter).catch((error: unknown) => {
+        if (!jsonRpc.isRpcError(error) || to === from) throw error
       })
       if (logs) {
         yield logs.map(readLog)
@@ -145,7 +136,7 @@ export function createRegistry(options: RegistryOptions) {
     start ?? (await findStart({ rpc, database, chainId, address: at }))
 
   /** Lists the blocks, or returns undefined if the contract has no `getCommits` or its result exceeds a node limit. */
-  const listIfItCan = (at: string, nid: string) => listBlocks(at, nid).catch(undefinedIf(isRpcError))
+  const listIfItCan = (at: string, nid: string) => listBlocks(at, nid).catch(undefinedIf(jsonRpc.isRpcError))
 
   return {
     rpc,
@@ -192,14 +183,14 @@ export function createRegistry(options: RegistryOptions) {
   }
 }
 
-const readLog = (log: LogReply): ChainCommit => {
+const readLog = (log: jsonRpc.LogReply): ChainCommit => {
   const { recorder, commitData: text } = abi.decodeCommitLog(log)
   const { transactionHash, blockHash } = log
   const place = { blockNumber: Number(log.blockNumber), logIndex: Number(log.logIndex) }
   return { recorder, text, commitData: abi.parseCommitData(text), transactionHash, blockHash, ...place }
 }
 
-type Place = { rpc: Rpc; database?: Database | undefined; chainId: number; address: string }
+type Place = { rpc: jsonRpc.Rpc; database?: Database | undefined; chainId: number; address: string }
 
 const startSetting = ({ chainId, address }: Place) => `${keyValueKeys.registryStart}${chainId}:${address}`
 
@@ -208,20 +199,21 @@ const readStart = async (place: Place) => {
   return number === undefined ? undefined : { number: Number(number), hash }
 }
 
-const readBlock = (rpc: Rpc, number: number) =>
-  rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(number), true)
+const readBlock = (rpc: jsonRpc.Rpc, number: number) =>
+  rpc.call<jsonRpc.FullBlockReply | null>('eth_getBlockByNumber', jsonRpc.quantity(number), true)
 
 /** Finds the block that created the contract: the first block in which it has code. Needs a node with old state. */
 async function searchStart({ rpc, address }: Place): Promise<{ number: number; hash: string } | undefined> {
   const hasCodeAt = async (number: number) =>
-    (await rpc.call<string>('eth_getCode', address, quantity(number))) !== '0x'
+    (await rpc.call<string>('eth_getCode', address, jsonRpc.quantity(number))) !== '0x'
   const head = Number(await rpc.call<string>('eth_blockNumber'))
   if (!(await hasCodeAt(head))) return undefined
   const block = await readBlock(rpc, await findFirst(-1, head, hasCodeAt))
   const makers = block?.transactions.filter(({ to }) => to === null) ?? []
   const outcomes = await rpc.batch(makers.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
   const isMadeHere = outcomes.some(
-    (outcome) => resultOf<ReceiptReply | null>(outcome)?.contractAddress?.toLowerCase() === address.toLowerCase(),
+    (outcome) =>
+      jsonRpc.resultOf<jsonRpc.ReceiptReply | null>(outcome)?.contractAddress?.toLowerCase() === address.toLowerCase(),
   )
   return block && isMadeHere ? { number: Number(block.number), hash: block.hash } : undefined
 }
@@ -232,7 +224,7 @@ const storeStart = async (place: Place, number: number, hash: string) => {
 
 /** Stores the block of our own deployment if the node has its receipt. Throws UNAVAILABLE. */
 export async function recordStart(place: Place, transactionHash: string): Promise<void> {
-  const receipt = await place.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', transactionHash)
+  const receipt = await place.rpc.call<jsonRpc.ReceiptReply | null>('eth_getTransactionReceipt', transactionHash)
   if (receipt) await storeStart(place, Number(receipt.blockNumber), receipt.blockHash)
 }
 
@@ -241,7 +233,7 @@ async function findStart(place: Place): Promise<number | undefined> {
   const start = await readStart(place)
   // After a reset, the chain has another block hash at this height.
   if (start && (await readBlock(place.rpc, start.number))?.hash === start.hash) return start.number
-  const found = await searchStart(place).catch(undefinedIf(isRpcError))
+  const found = await searchStart(place).catch(undefinedIf(jsonRpc.isRpcError))
   if (found) await storeStart(place, found.number, found.hash)
   return found?.number
 }
@@ -276,7 +268,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
 
   const view = await readView(rpc, [])
   // Read code and transaction count at one block, because nodes behind a load balancer can have different heads.
-  const block = quantity(view.head.number)
+  const block = jsonRpc.quantity(view.head.number)
   if (known && (await registry.hasCode(known, block))) return known
   const [seen] = await readAccounts(rpc, [account.address], block)
   const nonce = seen!.count
@@ -305,7 +297,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   else log.info(fields, 'Deploying the registry')
   await rpc.call('eth_sendRawTransaction', toHex(signed.raw)).catch((error: unknown) => {
     // An earlier deployment with this nonce may be pending. It creates the same contract at the same address.
-    if (!isRpcError(error) || isPoor(error)) throw error
+    if (!jsonRpc.isRpcError(error) || isPoor(error)) throw error
     log.warn({ err: error, nonce }, 'The node rejected the deployment of the registry; waiting for an earlier one')
   })
   const deadline = performance.now() + RECEIPT_WAIT_MS

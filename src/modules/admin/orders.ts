@@ -4,19 +4,7 @@ import type { SaleFactsFragment, SaleFilter } from '../pages/generated/graphql.t
 import { graphql } from '../pages/generated/index.ts'
 import { type Action, actionRoutes } from './action.ts'
 import { type AdminRoute, pageAt } from './admin-page.ts'
-import {
-  type AmountColumn,
-  appLink,
-  badge,
-  type Column,
-  doneAt,
-  facts,
-  formatTime,
-  heading,
-  id,
-  table,
-  userLink,
-} from './components.ts'
+import * as ui from './components.ts'
 import { listRoute, statusFilter } from './list-page.ts'
 
 export const SaleFacts = graphql(/* GraphQL */ `
@@ -52,17 +40,17 @@ const RefundOrder = graphql(/* GraphQL */ `
 const PATH = '/admin/orders'
 
 const appOf = ({ networkAppId, networkAppName }: SaleFactsFragment) =>
-  appLink({ id: networkAppId, name: networkAppName })
+  ui.appLink({ id: networkAppId, name: networkAppName })
 
-export const saleColumns: readonly (Column<SaleFactsFragment> | AmountColumn<SaleFactsFragment>)[] = [
-  { name: 'Order', show: ({ orderId }) => id(orderId, `${PATH}/${orderId}`) },
-  { name: 'Status', show: ({ status }) => badge(status) },
+export const saleColumns: readonly (ui.Column<SaleFactsFragment> | ui.AmountColumn<SaleFactsFragment>)[] = [
+  { name: 'Order', show: ({ orderId }) => ui.id(orderId, `${PATH}/${orderId}`) },
+  { name: 'Status', show: ({ status }) => ui.badge(status) },
   { name: 'Network app', show: appOf },
-  { name: 'Buyer', show: ({ buyer }) => userLink(buyer) },
+  { name: 'Buyer', show: ({ buyer }) => ui.userLink(buyer) },
   { name: 'Price', amount: ({ price }) => price },
   { name: 'Paid', amount: ({ totalPaid }) => totalPaid },
   { name: 'Refunded', amount: ({ totalRefunded }) => totalRefunded },
-  { name: 'Created (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
+  { name: 'Created (UTC)', show: ({ createdAt }) => ui.formatTime(createdAt) },
 ]
 
 const list = listRoute({
@@ -83,25 +71,25 @@ const read = pageAt(`${PATH}/:id`, async (request) => {
   const canRefund = sale.paidAt !== null && sale.status !== 'REFUNDED' && sale.totalPaid !== '0'
   return {
     title: `Order of ${sale.networkAppName}`,
-    content: html`${heading(html`Order of ${sale.networkAppName} ${badge(sale.status)}`, { breadcrumbs: { [PATH]: 'Orders' }, request })}
-${facts(
-  ['Order', id(sale.orderId)],
-  ['Buyer', userLink(sale.buyer)],
+    content: html`${ui.heading(html`Order of ${sale.networkAppName} ${ui.badge(sale.status)}`, { breadcrumbs: { [PATH]: 'Orders' }, request })}
+${ui.facts(
+  ['Order', ui.id(sale.orderId)],
+  ['Buyer', ui.userLink(sale.buyer)],
   ['Network app', appOf(sale)],
   ['Price', sale.price],
   ['Paid', `${sale.totalPaid} (${sale.numPaid} in currency units, ${sale.pointsPaid} in points)`],
   ['Refunded', sale.totalRefunded],
-  ['Created (UTC)', formatTime(sale.createdAt)],
-  ['Paid at (UTC)', formatTime(sale.paidAt)],
-  ['Completed (UTC)', formatTime(sale.settledAt)],
+  ['Created (UTC)', ui.formatTime(sale.createdAt)],
+  ['Paid at (UTC)', ui.formatTime(sale.paidAt)],
+  ['Completed (UTC)', ui.formatTime(sale.settledAt)],
   ['Webhook', html`<a href="/admin/webhooks?orderId=${sale.orderId}">Deliveries</a>`],
 )}
 <ul class="actions">${canRefund ? html`<li><a class="button" href="${PATH}/${sale.orderId}/refund">Refund</a></li>` : ''}</ul>
 <section><h2>Refunds</h2>
-${table(
+${ui.table(
   'Refunds',
   [
-    { name: 'Refund', show: (refund) => id(refund.id) },
+    { name: 'Refund', show: (refund) => ui.id(refund.id) },
     { name: 'Amount', amount: ({ total }) => total },
     { name: 'In currency units', amount: ({ num }) => num },
     { name: 'In points', amount: ({ points }) => points },
@@ -109,7 +97,7 @@ ${table(
       name: 'Reason',
       show: ({ reason }) => reason || 'Automatic refund, or the reason was erased with the buyer’s account.',
     },
-    { name: 'Created (UTC)', show: ({ createdAt }) => formatTime(createdAt) },
+    { name: 'Created (UTC)', show: ({ createdAt }) => ui.formatTime(createdAt) },
   ],
   sale.refunds,
   'There are no refunds.',
@@ -126,7 +114,7 @@ const refund: Action = {
     return {
       title: 'Refund an order',
       breadcrumbs: { [PATH]: 'Orders', [`${PATH}/${orderId}`]: 'Order' },
-      about: html`<p>Order ${id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${available} can be refunded.`}</p>
+      about: html`<p>Order ${ui.id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${available} can be refunded.`}</p>
 <p>Currency units are refunded before points. The buyer gets an e-mail with the reason, and the webhook of the network app gets the event <code>order.refunded</code>.</p>`,
       fields: [
         {
@@ -142,7 +130,7 @@ const refund: Action = {
     const orderId = params.id!
     const amount = form.get('amount')?.trim() || undefined
     await run(RefundOrder, { input: { orderId, amount, reason: form.get('reason') ?? '' } })
-    return { redirect: doneAt(`${PATH}/${orderId}`, 'refunded') }
+    return { redirect: ui.doneAt(`${PATH}/${orderId}`, 'refunded') }
   },
 }
 
