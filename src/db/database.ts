@@ -45,7 +45,6 @@ function translateError(error: unknown): unknown {
 
 interface DatabaseOptions {
   url: string
-  /** Number of connections in the pool. */
   pool: number
   /**
    * True if `url` connects through PgBouncer in transaction mode. PgBouncer's configuration then sets the time

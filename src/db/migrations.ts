@@ -17,7 +17,6 @@ const [IDLE_SESSION_TIMEOUT, INSUFFICIENT_PRIVILEGE] = ['57P05', '42501']
 
 const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code
 
-/** Converts a missing-privilege error to a FixableError with instructions. Returns other errors unchanged. */
 function explainRights(error: unknown): unknown {
   const isMissing = (each: unknown) => codeOf(each) === INSUFFICIENT_PRIVILEGE
   if (!(error instanceof Error) || !(isMissing(error) || isMissing(error.cause))) return error
@@ -38,7 +37,6 @@ interface Migration {
   checksum: string
 }
 
-/** Returns the migrations in the order in which they are applied. */
 export const readMigrations = async (folder: string): Promise<Migration[]> => {
   const entries = await readdir(folder, { withFileTypes: true })
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
@@ -110,7 +108,6 @@ const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migrat
   )
 }
 
-/** Returns the missing migrations. Throws if an applied migration was edited, or is unknown to this version. */
 const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<Migration[]> => {
   const applied = await readApplied(client)
   assertKnown(applied, migrations)
@@ -202,7 +199,6 @@ export const applyMigrations = async (databaseUrl: string, folder = migrationsFo
   })
 }
 
-/** Throws unless the database has exactly the migrations of this version. */
 export const assertMigrated = async (databaseUrl: string, folder = migrationsFolder): Promise<void> => {
   const migrations = await readMigrations(folder)
   const missing = await withClient(databaseUrl, (client) => findMissing(client, migrations))
@@ -214,7 +210,6 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
   )
 }
 
-/** Returns the applied and pending migrations. Throws the same errors as `applyMigrations`. */
 export const readMigrationStatus = async (databaseUrl: string) => {
   const migrations = await readMigrations(migrationsFolder)
   return await withClient(databaseUrl, async (client) => ({

@@ -41,7 +41,6 @@ const findProcesses = statement(
    from processes where seen_at > now() - make_interval(secs => $silent) order by started_at, id`,
 )
 
-/** Returns the live processes of the installation, oldest first. Throws UNAVAILABLE. */
 export const readProcesses = (database: Pick<Database, 'query'>) =>
   database.query(findProcesses, { silent: SILENT_SECONDS })
 
@@ -88,7 +87,6 @@ const notify = statement(
 export function createEventNotifications(url: string, database: Pick<Database, 'query'>, log: Log) {
   const listeners = new Set<FeedListener>()
   const due = new Set<string>()
-  /** Running notifications that `close` waits for. */
   const pending = new Set<Promise<unknown>>()
   let client: pg.Client | undefined
   let gathering: NodeJS.Timeout | undefined

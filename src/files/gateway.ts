@@ -203,10 +203,8 @@ interface CarRequest {
 /** `raw`: the root block. */
 type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
 
-/** A format in the Accept header, with the parameters of its media type. */
 type Accepted = { kind: FileRequest['kind']; parameters: URLSearchParams }
 
-/** Returns the formats in an Accept header, the most preferred first. */
 const readAccept = (header = ''): Accepted[] => {
   const weightOf = ({ parameters }: Accepted) => Number(parameters.get('q') ?? 1)
   const formats = header.split(',').flatMap((part): Accepted[] => {
@@ -257,7 +255,6 @@ const readCar = (query: URLSearchParams, accepted: Accepted): CarRequest => {
   return { kind: 'car', scope: scope ?? 'all', duplicates }
 }
 
-/** Reads the requested format, from the query or the header. Throws VALIDATION_FAILED. */
 function readFileRequest(query: URLSearchParams, accept: string | undefined): FileRequest {
   const named = query.get('format')
   if (named !== null && named !== 'raw' && named !== 'car')

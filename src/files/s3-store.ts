@@ -44,7 +44,6 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
   }
   // The storage may have been unavailable when the process started.
   let isClaimed = owner === undefined || mayBeUnmarked
-  /** Claims the bucket before the first write. Throws UNAVAILABLE. */
   const assertOwn = async () => {
     if (isClaimed) return
     await claim().catch((error: unknown) => {
@@ -181,7 +180,6 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   }
 }
 
-/** Deletes garbage while it holds the lock. Returns the number of deleted objects. Throws UNAVAILABLE. */
 const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
   const { before, cancel, onError, isGarbage } = sweep
   const lock = createDeletionLock(bucket, sweep)
