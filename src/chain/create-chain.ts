@@ -18,7 +18,6 @@ export type ChainConnection = Awaited<ReturnType<typeof createChain>>
 const relayAddresses = ({ chain }: Config): string[] =>
   (chain.relayKeys ?? [embedded.developmentKey]).map((key) => createRelayAccount(key).address)
 
-/** Returns the addresses of this installation's relay accounts: configured ones, earlier ones, and those of commits. */
 export const recordersOf = async (
   config: Config,
   { database }: Pick<Infrastructure, 'database'>,

@@ -22,10 +22,7 @@ const sessionSettings = (holder: string, duration: number) => `
 
 const isLocked = (error: unknown) => (error as { code?: string }).code === '55P03'
 
-/**
- * Creates the leases of a process. Renews them every quarter of their duration, in milliseconds. Any error releases them. The database URL must not be
- * that of a pooler in statement mode.
- */
+/** Renews all leases every quarter of their duration (ms). Any error releases them. Does not support a statement-mode pooler. */
 export function createLease({
   databaseUrl,
   log,

@@ -19,7 +19,6 @@ export class WrongChainError extends Error {
   override readonly name = 'WrongChainError'
 }
 
-/** Returns true if an error means that the node returned no usable response. */
 export const isNoAnswer = (error: unknown): boolean =>
   jsonRpc.isRpcError(error) || error instanceof WrongChainError || isUnavailable(error)
 

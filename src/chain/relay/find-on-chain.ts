@@ -14,7 +14,6 @@ type SearchParts = Pick<
   'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations' | 'followLane'
 >
 
-/** Returns a copy of `parts` that reads the history of each asset only once. */
 export const withHistoryCache = <Parts extends SearchParts>(parts: Parts): Parts => {
   const histories = new Map<string, ReturnType<ReadHistory>>()
   const readHistory: ReadHistory = (nid) => {

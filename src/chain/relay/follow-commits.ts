@@ -96,7 +96,6 @@ const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly 
   return receipts
 }
 
-/** Returns the receipt that has events of all commits of a row, or undefined. */
 const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]) => {
   for (const receipt of receipts) {
     // The commit may have had another position in an earlier transaction.

@@ -134,7 +134,6 @@ export interface Outgoing {
   nonce: number
   hash: string
   raw: Uint8Array
-  /** Commits in this transaction, and their trace contexts. */
   commits: readonly string[]
   traces: readonly Origin[]
 }

@@ -49,7 +49,6 @@ export const transactionsOfSql = (commit: string) => `(
      union all select hash, position from chain_transaction_members where commit_id = ${commit})`
 
 export const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
-/** A commit, and the block that contains the commit according to the database. */
 export type BlockRow = RowOf<typeof blockColumns>
 
 /** Returns true if any commit is ready or pending. `order by` makes the planner use indexes despite old statistics. */

@@ -158,7 +158,6 @@ type CandidateRow = RowOf<typeof sql.candidateColumns>
 /** The call of one commit to the registry. `bytes` is its size as a single `commit` call. */
 type RelayCall = CandidateRow & { commitData: string; bytes: number }
 
-/** Signs unsigned commits of a lane in at most `room` transactions. Stores and returns the transactions. */
 export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
   const { signer, address } = lane
   if (!signer || room <= 0) return []
@@ -241,7 +240,6 @@ const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, row
   return rows.filter(({ id }) => !found.has(id) && !unread.has(id))
 }
 
-/** Returns the parameters of `storeReplaced` and `storeSigned` except the lane. */
 export const columnsOf = (signed: readonly transactions.SignedTransaction[]) => ({
   nonces: signed.map(({ nonce }) => nonce),
   hashes: signed.map(({ hash }) => hash),

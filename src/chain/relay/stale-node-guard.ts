@@ -17,7 +17,6 @@ import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 export const isDisplaced = (row: BlockRow, canonical: BlockHashes, head: BlockId): boolean =>
   isReplaced({ number: row.block_number, hash: row.block_hash }, canonical, head)
 
-/** Creates a guard that starts at the newest block in the database. */
 export function createHeadGuard(patience: number) {
   let highest: number | undefined
   let unchangedHead: { hash: string; since: number } | undefined
