@@ -20,7 +20,6 @@ import { failCommit } from '../commits/commits.sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/orders.sql.ts'
 import { nextTransferSql } from '../wallet/ledger-sql.ts'
 import * as sql from './delete-account.sql.ts'
-import { forfeitSql } from './delete-account.sql.ts'
 import {
   type AccountWithReason,
   accountSelector,
@@ -44,10 +43,9 @@ const deletedName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString(3
 const busy = () =>
   new DomainError('CONFLICT', 'Your account is being used by other requests. Try again.', { retryAfter: 1 })
 
-/** Returns false if another process deleted the account. Rethrows other errors. */
 const falseIfDeleted = (error: unknown): false => {
-  if (!isDeletedError(error)) throw error
-  return false
+  if (isDeletedError(error)) return false
+  throw error
 }
 
 /** Locks the account until the end of the transaction. Throws AUTHENTICATION_FAILED if it is deleted. */
@@ -222,7 +220,7 @@ const batchJobs = [
        update wallets w set num = 0, points = 0 from locked_wallets where w.user_id = locked_wallets.user_id
        returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points
      ),
-     ${forfeitSql('emptied_wallets', `'forfeit:' || user_id || ':' || transfer_id`)}
+     ${sql.forfeitSql('emptied_wallets', `'forfeit:' || user_id || ':' || transfer_id`)}
      select user_id::text as item from emptied_wallets`,
   ),
   // Skips orders that are being settled.
@@ -303,10 +301,7 @@ export async function deleteRestoredAccounts(context: DeletionContext): Promise<
 }
 
 /** Destroys key shares of deleted accounts again that a backup of the vault restored. */
-export async function destroyRestoredKeys(
-  context: Use<'custody' | 'database' | 'log' | 'vault'>,
-  cancel?: AbortSignal,
-): Promise<void> {
+export async function destroyRestoredKeys(context: KeyContext & Use<'log'>, cancel?: AbortSignal): Promise<void> {
   const { database, log, vault } = context
   const destroyPage = async (users: string[]) =>
     forEachSettled(await database.query(findAccounts, { users }), async ({ id, isDeleted }) => {

@@ -50,7 +50,6 @@ const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL}
 const afterNumber = (part = '$after') => `coalesce(nullif(${part}, '')::int, 0)`
 
 const parameters = { user: uuid, after: text, limit: int }
-/** A row of a list. `after` is the cursor of the row. */
 export type ExportRow = { item: Item; after: string }
 export type ExportPage = Statement<ParametersOf<typeof parameters>, ExportRow>
 

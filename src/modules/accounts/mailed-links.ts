@@ -19,7 +19,6 @@ import { addressDigest, email, password, throwDuplicate } from './account-input.
 import { lockCredentials, passwordCheckKeySql } from './check-password.ts'
 
 export type Purpose = OneTimeToken['purpose']
-
 export type MailedLink = { uid: string; token: string }
 
 type Template = AccountMailJob['template']

@@ -43,7 +43,6 @@ const picture = values.url.nullable()
 const field = <Name extends keyof UserRecordFragment, Schema extends z.ZodType>(name: Name, schema: Schema) =>
   [schema, (user: Pick<UserRecordFragment, Name>) => user[name] as z.output<Schema>] as const
 
-/** Defines a field that also has the description of the field of `User`. */
 const sameField = <Name extends keyof UserRecordFragment, Schema extends z.ZodType>(name: Name, schema: Schema) =>
   field(name, same(`User.${name}`, schema))
 
