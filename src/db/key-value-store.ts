@@ -3,7 +3,6 @@ import { statement, text } from './sql.ts'
 
 /** Keys of the table. A key that ends with a colon is a prefix. The comment of such a key describes the suffix. */
 export const keyValueKeys = {
-  /** ID of the chain. */
   chain: 'chain:id',
   /** Registry address. Suffix: chain ID. */
   registry: 'registry:',

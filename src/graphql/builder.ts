@@ -134,7 +134,6 @@ builder.mutationType({
 /** Input type for services. An optional GraphQL field may be null or absent. Services accept only absent fields. */
 export type OmitNullish<Input> = { [Key in keyof Input]: Exclude<Input[Key], null> }
 
-/** Options of fields. */
 export const decimal = (description: string) => ({ type: 'Decimal', description }) as const
 export const time = (description: string) => ({ type: 'DateTime', description }) as const
 export const optionalTime = (description: string) => ({ type: 'DateTime', nullable: true, description }) as const
@@ -190,7 +189,6 @@ export const showingChange = <Name extends string, Row, Input extends object, Re
 
 type Columns<Model extends keyof PrismaTypes> = keyof PrismaTypes[Model]['Shape'] & string
 
-/** Selects all columns of a model except some. */
 export function allColumns<Model extends keyof PrismaTypes & string, Omitted extends Columns<Model> = never>(
   model: Model,
   ...omitted: Omitted[]
@@ -201,7 +199,6 @@ export function allColumns<Model extends keyof PrismaTypes & string, Omitted ext
   return Object.fromEntries(columns.map(({ name }) => [name, true])) as Record<Exclude<Columns<Model>, Omitted>, true>
 }
 
-/** Declares a scalar that is a string. */
 function addStringScalar(options: {
   name: 'Address' | 'CID' | 'Decimal'
   description: string

@@ -12,7 +12,6 @@ export const offsetArg = (t: Arguments) =>
       'Number of items to skip at the start of the list. With `last` or `before`, items are skipped at the end.',
   })
 
-/** `fields` names the fields that are searched. */
 export const searchArg = (t: Arguments, fields: string) =>
   t.arg.string({ description: `Returns items with all of these words in ${fields}. Case does not matter.` })
 
@@ -111,7 +110,6 @@ export const connectionOf = <Shape>(
     { name: `${name}Edge`, description: `${item.charAt(0).toUpperCase()}${item.slice(1)} with its cursor.` },
   )
 
-/** Creates an input type whose only field is an ID. */
 export const idInputType = <Field extends string = 'id'>(
   name: string,
   description: string,

@@ -86,11 +86,9 @@ const SCHEDULED = 'maintenance'
 export type QueueName = keyof typeof queues
 
 export interface WorkOptions {
-  /** Maximum number of concurrent jobs in this process. */
   concurrency: number
   /** Maximum number of concurrent jobs per group in all processes together. */
   groupConcurrency?: number
-  /** Seconds between two polls of an empty queue. */
   pollEvery?: number
 }
 
@@ -134,7 +132,6 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   if (failures[0]) throw failures[0]
 }
 
-/** Opens the job queues of this process. Call `work` to process a queue. */
 export async function startJobs({
   databaseUrl,
   log,

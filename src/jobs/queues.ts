@@ -26,10 +26,8 @@ export type OrderMailJob =
   | { template: 'administrator-refund'; orderId: string; refundId: string }
 
 export interface JobData {
-  /** Settles the order of a delivery that failed permanently. */
   'abandoned-delivery': { deliveryId: string }
   'account-mail': AccountMailJob
-  /** Destroys the key share of a deleted account in the vault. */
   'forget-key': { userId: string }
   mail: OrderMailJob
   maintenance: { task: string }

@@ -60,7 +60,6 @@ export function repeat(
   }
   schedule()
   return {
-    /** Cancels the current run of the task, and waits until the run has ended. */
     async stop(): Promise<void> {
       stopping.abort()
       clearTimeout(timer)

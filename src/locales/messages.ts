@@ -3,10 +3,8 @@ import type { Language } from '../shared/language.ts'
 import en from './en.json' with { type: 'json' }
 import zhTw from './zh-TW.json' with { type: 'json' }
 
-/** Texts that every language has. */
 export type Messages = typeof en
 
-/** Texts by language. */
 export const messages: Readonly<Record<Language, Messages>> = { en, 'zh-TW': zhTw }
 
 /** Replaces the placeholders of a text. Throws RangeError if a value is missing. */

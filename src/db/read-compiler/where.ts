@@ -18,7 +18,6 @@ type Path = Parameter['path']
 /** State shared by all scopes of a statement. */
 export interface CompileContext {
   readonly parameters: Parameter[]
-  /** Number of table aliases. */
   aliases: number
   /** True if many rows are read or counted, at any depth. */
   isList: boolean

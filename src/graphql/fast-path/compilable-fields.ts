@@ -42,7 +42,6 @@ type SelectFunction = (
 interface Extensions {
   /** Pothos' wrappers around this resolver load missing columns and depend on the response path. */
   ownResolver?: OwnResolver
-  /** Set for a field that was declared with `t.read`. */
   read?: Read
   pothosPrismaModel?: string
   pothosPrismaTypeSelection?: { select?: Selection }
@@ -82,7 +81,6 @@ export type ShownQuery = ReturnType<typeof queryFromInfo<undefined, undefined, f
 /** Resolver of a mutation. `query` returns the Prisma arguments for the object in its payload. */
 type PayloadResolver<Args, Payload> = (query: () => ShownQuery, args: Args, context: Context) => Payload
 
-/** The parts of a resolver that `showing` created. */
 export interface PayloadMutation {
   /** Name of the payload field that contains the object. Undefined if the query reads no columns of an object. */
   shown: string | undefined

@@ -43,7 +43,6 @@ import {
   type ShownQuery,
 } from './compilable-fields.ts'
 
-/** State of one request for a compiled operation. */
 interface ExecutionState {
   readonly context: Context
   readonly variables: VariableValues
@@ -115,7 +114,6 @@ const hasVariable = (node: ValueNode): boolean =>
   (node.kind === Kind.LIST && node.values.some(hasVariable)) ||
   (node.kind === Kind.OBJECT && node.fields.some(({ value }) => hasVariable(value)))
 
-/** Returns a function that computes a value once per request. */
 function oncePerRequest<T>(compiling: CompileContext, compute: (state: ExecutionState) => T) {
   const slot = compiling.slots++
   return (state: ExecutionState) => {
@@ -244,7 +242,6 @@ function compileResolver({ field, argsOf }: FieldFacts): Resolve {
   return (row, state) => resolver(row, argsOf(state) as never, state.context, undefined as never)
 }
 
-/** Returns the names of the fields that are selected below a field. */
 const namesBelow = ({ object }: FieldFacts) => new Set(object?.fields.map(({ name }) => name))
 
 function compileSelect(facts: FieldFacts): Select {
@@ -338,7 +335,6 @@ type Variables = Readonly<Record<string, unknown>>
 /** Executes a compiled operation. Returns undefined if graphql-js must execute it instead, to report an error. */
 export type CompiledOperation = (context: Context, variables: Variables) => Promise<ExecutionResult | undefined>
 
-/** The root field of a compiled operation, and its position in the document. */
 interface RootField {
   compiling: CompileContext
   key: string

@@ -17,7 +17,6 @@ import {
 } from 'graphql'
 import { DomainError } from '../../shared/errors.ts'
 
-/** Maximum size of the value of a field. */
 interface Size {
   /** Page sizes of a list with `first` and `last`, or `limit`. */
   page?: { defaultSize: number; maxSize: number }

@@ -47,13 +47,11 @@ export interface Description {
   operationId: string
   tag: Tag
   summary: string
-  /** Description of the route in Markdown. */
   description?: string
   params?: z.ZodObject
   query?: z.ZodObject
   /** Error codes of this route, in addition to those that every route can return. */
   errors?: readonly ErrorCode[]
-  /** True for a route that exists only for old clients. */
   deprecated?: boolean
 }
 
@@ -140,7 +138,6 @@ export interface RestResponse {
 
 interface DirectResponse {
   description: string
-  /** Media type of the response. Omitted if the body is empty. */
   mediaType?: string
   schema?: z.ZodType
   /** True if the response has an `ETag`. */

@@ -1,4 +1,3 @@
-/** The route that returns bytes of registered files. */
 import { z } from 'zod'
 import { findBlock, findFile, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { notFound } from '../../shared/errors.ts'

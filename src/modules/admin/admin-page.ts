@@ -131,7 +131,6 @@ export interface AdminRequest {
 
 export type AdminResponse = AdminPage | { redirect: string }
 
-/** The page-specific content of a page for administrators. */
 export interface AdminPage {
   /** Set if the page shows an error. */
   refused?: Pick<Refused, 'code' | 'status' | 'retryAfter'>
@@ -148,7 +147,6 @@ export interface AdminRoute {
   respond(request: AdminRequest): Promise<AdminResponse>
 }
 
-/** Returns the GET route of a page. */
 export const pageAt = (path: string, respond: AdminRoute['respond']): AdminRoute => ({ method: 'GET', path, respond })
 
 const areas = [

@@ -25,7 +25,6 @@ const { customField, inputLengths, mapFields, metadataFields, registrationFields
 
 const sizeOf = ({ kind, size }: metadata.MetadataField) => (kind === 'text' ? characters : jsonTextBytes)(size)
 
-/** Returns the options of the output field of a metadata field. */
 export const outputOf = (field: metadata.MetadataField) => ({
   description: field.description,
   type: (field.kind === 'flag' ? 'Boolean' : 'String') as 'String',

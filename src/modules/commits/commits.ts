@@ -35,7 +35,6 @@ export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>) =>
 /** Returns the result of an action: the URL of the asset. */
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
 
-/** Facts of an accepted commit before it is signed. */
 interface CommitFacts {
   nid: string
   sequence: number
@@ -51,7 +50,6 @@ interface CommitFacts {
 /** Values that are the same for all commits of an installation. */
 interface CommitDataConfig {
   provider: string
-  /** Public URL without a trailing slash. */
   publicUrl: string
   actionNids: Record<ActionName, string>
 }

@@ -36,7 +36,6 @@ type AppWithSecret = { id: string; webhookSecret: string | null }
 
 const SECRET_BYTES = 32
 
-/** Returns the encryption context of an app's webhook secrets. */
 export const webhookSecretContext = (networkAppId: string) => `network-app:${networkAppId}\nwebhook-secret\nv1`
 
 const name = requiredDisplayName(100)

@@ -110,7 +110,6 @@ const createOrderInput = z.strictObject({
   maxCost,
 })
 
-/** Returns the statement parameters that identify an app by its ID or name. */
 const appParams = (networkApp: string) => ({ app: fromId(networkApp, 'app')?.uuid ?? null, name: networkApp })
 
 const noSuchApp = () => new DomainError('INVALID_NETWORK_APP_NAME', 'There is no such network app.')

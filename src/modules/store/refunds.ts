@@ -24,7 +24,6 @@ type RefundInput = z.input<typeof refundInput>
 
 const unable = (message: string) => new DomainError('UNABLE_TO_REFUND_ORDER', message)
 
-/** Returns the error that prevents the refund, or undefined if it is possible. */
 function errorOf({ paid, isBuyerDeleted, points, num }: Refundable, amount?: string): DomainError | undefined {
   const left = add(points, num)
   if (!paid) return unable('The order is not paid.')

@@ -25,7 +25,6 @@ const order = {
 const orderSchema = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.object({ id: z.string().describe('Identifier of the order.'), ...order, ...shape }).describe('The order.')
 
-/** Returns the schema of the body of an event. */
 const eventBody = <const Type extends string, Data extends z.core.$ZodLooseShape>(
   ...[type, id, description, data]: [type: Type, id: string, description: string, data: Data]
 ) =>

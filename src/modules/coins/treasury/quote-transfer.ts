@@ -86,7 +86,6 @@ export const presentPrice = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): bigi
 export const maxPaymentGas = ({ gasLimit }: Pick<ChainView, 'gasLimit'>): bigint =>
   larger(TRANSFER_GAS, smaller(MAX_PAYMENT_GAS, gasLimit / SHARE_OF_BLOCK))
 
-/** Returns prices that double from `lowest` and end with `cap`. */
 export function pricesUpTo(lowest: bigint, cap: bigint): bigint[] {
   const prices: bigint[] = []
   for (let price = larger(lowest, 1n); price < cap; price *= 2n) prices.push(price)

@@ -140,7 +140,6 @@ ${form(given, outcome === 'wrong', speech)}
   }
 }
 
-/** `codeOf`: returns the error code of a failed operation. */
 type Dependencies = { run: Run; codeOf: (error: unknown) => ErrorCode | undefined }
 
 /** The parameter or form field `file` contains the file's SHA-256 or CID. */
