@@ -26,6 +26,8 @@ const PAGE_BYTES = 2_000_000
 
 /** SQLSTATEs of a lock timeout and of a deadlock. */
 const LOCKED = /^(55P03|40P01)$/
+/** Minimum time without a failure after which an outage has ended, in milliseconds. */
+const QUIET_MS = 1_000
 /** Errors of one slow statement. The server itself responds. */
 const SLOW = /statement timeout|Query read timeout/
 
@@ -86,17 +88,19 @@ export function createDatabase({
     application_name: 'annal',
   })
   const watch = watchQueries(pool, responseTimeoutMs)
-  let downSince: number | undefined
+  let outage: { since: number; failedAt: number } | undefined
   const recordOutage = (reason: string) => {
     // Lost connections are expected while the pool closes.
-    if (pool.ending || downSince !== undefined || SLOW.test(reason)) return
-    downSince = performance.now()
-    log.warn({ reason }, 'Database unavailable; retrying')
+    if (pool.ending || SLOW.test(reason)) return
+    const failedAt = performance.now()
+    if (!outage) log.warn({ reason }, 'Database unavailable; retrying')
+    outage = { since: outage?.since ?? failedAt, failedAt }
   }
   const recordSuccess = () => {
-    if (downSince === undefined) return
-    log.info({ downSeconds: Math.round((performance.now() - downSince) / 100) / 10 }, 'Database recovered')
-    downSince = undefined
+    // During an outage, some connections may still work.
+    if (!outage || performance.now() - outage.failedAt < QUIET_MS) return
+    log.info({ downSeconds: Math.round((outage.failedAt - outage.since) / 100) / 10 }, 'Database recovered')
+    outage = undefined
   }
   const translate = (error: unknown) => {
     const translated = translateError(error)

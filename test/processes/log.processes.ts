@@ -75,8 +75,11 @@ it('the log contains one line per outage of the database, and one line when it r
   await eventually(async () => (await read()).status === 404)
   await rename(name, `${name}_away`)
   for (let count = 0; count < 20; count += 1) expect((await read()).status).toBe(503)
+  let logged = ''
+  service.child.stderr.on('data', (text: Buffer) => (logged += text))
   await rename(`${name}_away`, name)
-  await eventually(async () => (await read()).status === 404)
+  await eventually(() => logged.includes('Database recovered'))
+  expect((await read()).status).toBe(404)
   const lines = linesOf((await service.stop()).output)
   expect(lines.filter(({ level, msg }) => level !== 'info' || /recover/i.test(String(msg)))).toMatchObject([
     { level: 'warn', msg: 'Database unavailable; retrying', reason: expect.any(String) },
