@@ -180,7 +180,6 @@ const navigation = (
 <form method="post" action="/admin/sign-out">${hiddenFields(request)}<span class="quiet">${name}</span><button class="plain">Sign out</button></form>
 </header>`
 
-/** Renders a complete page. `path`: path of the page. */
 export function renderAdminPage({ title, content, isBare }: AdminPage, path: string, request: AdminRequest): string {
   const { actor } = request.context
   const isSignedIn = actor.kind === 'user' && !isBare

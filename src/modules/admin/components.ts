@@ -10,7 +10,6 @@ export type Shown = Html | string | number
 export const formatTime = (at: string | null): Html =>
   at === null ? html`–` : html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`
 
-/** Converts an enum value to words in lower case. */
 export const words = (value: string) => value.toLowerCase().replaceAll('_', ' ')
 
 export const userLink = (user: { id: string; username: string }) =>

@@ -160,7 +160,6 @@ for (const row of FILE_TYPES) {
   for (const name of [row.type, ...aliases, ...prefixed]) if (!rowsByName.has(name)) rowsByName.set(name, row)
 }
 
-/** Returns a media type in lower case and without its parameters. */
 const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLowerCase()
 
 const rowOfType = (mediaType: string) => rowsByName.get(bareType(mediaType))

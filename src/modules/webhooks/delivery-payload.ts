@@ -88,7 +88,6 @@ const findWebhookEvents = statement(
 
 export type WebhookEvent = RowOf<typeof webhookEventColumns>
 
-/** Returns an event by its UUID, or undefined if no webhook receives it. */
 export type FindWebhookEvent = (id: string) => Promise<WebhookEvent | undefined>
 
 /** Creates a batch loader of webhook events. Concurrent lookups share one SQL statement. */
