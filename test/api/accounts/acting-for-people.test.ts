@@ -30,14 +30,12 @@ async function newPerson() {
   const store = await createStore(app)
   const { id: nid } = await user.register({ caption: 'Mine' })
   expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { caption: 'Mine still' } }))
-  const order = await store.order(user, { action_args: { prompt: 'a cat' } })
-  expectOk(await store.confirm(user, order.id))
+  expectOk(await store.confirm(user, (await store.order(user, { action_args: { prompt: 'a cat' } })).id))
   await store.order(user)
   const link = expectOk(await user.rest('POST', `assets/${nid}/links/`, { json: { label: 'For Ann' } }))
   const withdrawal = { amount: '2', to: Wallet.createRandom().address, current_password: PASSWORD }
   expectOk(await user.rest('POST', 'wallet/withdrawals/', { json: withdrawal }))
-  const signature = new URL(link.url).searchParams.get('signature')!
-  return { user, store, nid, secrets: [user.token, signature] }
+  return { user, store, nid, secrets: [user.token, new URL(link.url).searchParams.get('signature')!] }
 }
 
 interface Entry {
@@ -159,8 +157,7 @@ describe('command for the deletion of a user', () => {
     ])
       expect(said.stdout).toMatch(new RegExp(`^${line}`, 'm'))
     expect(said.stdout).not.toContain(user.token)
-    const asked = JSON.parse((await annal(['delete', user.username, '--reason', reason, '--json'])).stdout)
-    expect(asked).toEqual({
+    expect(JSON.parse((await annal(['delete', user.username, '--reason', reason, '--json'])).stdout)).toEqual({
       ...{ id: user.publicId, username: user.username, email: user.email, deletedAt: null, isDeleted: false },
       ...{ num, points, tokens: '0', assets: 1, openOrders: 1, networkApps: 0, withdrawals: 1, withdrawn: '2' },
     })
@@ -250,8 +247,7 @@ describe('command for the deletion of a user', () => {
     const deed = ['delete', user.publicId, '--reason', reason, '--yes']
     const [own, ...said] = await Promise.all([user.rest('DELETE', 'auth/users/me/'), annal(deed), annal(deed)])
     expect(said.map(({ code }) => code)).toEqual([0, 0])
-    const done = said.filter(({ stderr }) => stderr.startsWith('Deleted ')).length + Number(own.status === 204)
-    expect(done).toBe(1)
+    expect(said.filter(({ stderr }) => stderr.startsWith('Deleted ')).length + Number(own.status === 204)).toBe(1)
   })
 })
 

@@ -37,8 +37,7 @@ describe('download endpoint', () => {
   })
 
   it('the REST download endpoint returns 404 for an asset that the caller cannot see', async () => {
-    const { id } = await user.register()
-    expectError(await app.rest('POST', `assets/${id}/download/`), 'NOT_FOUND')
+    expectError(await app.rest('POST', `assets/${(await user.register()).id}/download/`), 'NOT_FOUND')
   })
 })
 

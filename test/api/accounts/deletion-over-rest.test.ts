@@ -141,8 +141,7 @@ describe('account deletion', () => {
   it('account deletion cancels open orders and erases the arguments of paid orders', async () => {
     const store = await createStore(app)
     const user = await app.newUser()
-    const paid = await store.order(user, { action_args: { secret: 'one' } })
-    expectOk(await store.confirm(user, paid.id))
+    expectOk(await store.confirm(user, (await store.order(user, { action_args: { secret: 'one' } })).id))
     const open = [await store.order(user, { action_args: { secret: 'two' } }), await store.order(user)]
     expect((await remove(user)).status).toBe(204)
     const orders = await app.sql(
@@ -251,8 +250,7 @@ it('an account is deleted once despite 50 concurrent deletions, changes and paym
     orders.map((_, n) => send(kind, n)),
   )
   await Promise.race(writes)
-  const deletions = orders.map((_, n) => send('delete', n))
-  await Promise.all([...signIns, ...writes, ...deletions])
+  await Promise.all([...signIns, ...writes, ...orders.map((_, n) => send('delete', n))])
   const allowed = [
     'done',
     'AUTHENTICATION_FAILED',

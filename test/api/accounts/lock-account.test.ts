@@ -38,8 +38,7 @@ it.each(interfaces)(
   async ({ name, lock, unlock }) => {
     const user = await app.newUser({ num: '100' })
     const store = await createStore(app)
-    const order = await store.order(user)
-    expectOk(await store.confirm(user, order.id))
+    expectOk(await store.confirm(user, (await store.order(user)).id))
     const { id } = await user.register({ public_access: 'true' })
     const stream = await readEvents(`${app.url}/api/v3/events/stream`, { actor: user })
     expect(stream.status).toBe(200)
@@ -105,8 +104,7 @@ describe.each(bothApis)('account lock over $name', (api) => {
     const first = await request(reason, options)
     expect(await request(reason, options)).toEqual(first)
     expect(await request('another reason')).toEqual(first)
-    const entries = await app.sql('select reason from audit_entries where subject = $1', [user.publicId])
-    expect(entries).toEqual([{ reason }])
+    expect(await app.sql('select reason from audit_entries where subject = $1', [user.publicId])).toEqual([{ reason }])
   })
 
   it.each([

@@ -53,8 +53,7 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
 describe('accounts with an unreadable wallet key', () => {
   it('an account with an unreadable key can be deleted, and the platform gets the refund of its failed commits', async () => {
     const user = await app.newUser()
-    const { id } = await user.register()
-    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Never signed' } }))
+    expectOk(await user.rest('PATCH', `assets/${(await user.register()).id}/`, { json: { caption: 'Never signed' } }))
     await vault.forget(user.id)
     troubles()
     expect((await remove(user)).status).toBe(204)

@@ -269,8 +269,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
 
     it('a change of the password rejects a short new password, and anonymous callers', async () => {
-      const user = await app.newUser()
-      const details = (await change(user, PASSWORD, 'short')).fails('VALIDATION_FAILED')
+      const details = (await change(await app.newUser(), PASSWORD, 'short')).fails('VALIDATION_FAILED')
       expect(Object.keys(details)).toEqual(['newPassword'])
       const input = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD }
       ;(await api.changePassword(app, input)).fails('NOT_AUTHENTICATED')

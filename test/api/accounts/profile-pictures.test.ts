@@ -86,8 +86,7 @@ describe('profile pictures', () => {
 
   it('a profile picture can be set and removed over GraphQL', async () => {
     const user = await app.newUser()
-    const profileBackground = await newPicture()
-    const { updateProfile } = expectOk(await user.graphql(UPDATE, { input: { profileBackground } }))
+    const { updateProfile } = expectOk(await user.graphql(UPDATE, { input: { profileBackground: await newPicture() } }))
     expect(updateProfile.user.profilePictureUrl).toBeNull()
     expect((await look(updateProfile.user.profileBackgroundThumbnailUrl)).format).toBe('webp')
     const removed = expectOk(await user.graphql(UPDATE, { input: { profileBackground: null } }))
@@ -118,8 +117,7 @@ describe('invalid profile pictures', () => {
     'rejects an invalid profile picture with an error for its field, and changes nothing: %s',
     async (_, profile_picture) => {
       const user = await app.newUser()
-      const answer = await patch(user, { display_name: 'Changed', profile_picture })
-      const { body } = expectError(answer, 'VALIDATION_FAILED')
+      const { body } = expectError(await patch(user, { display_name: 'Changed', profile_picture }), 'VALIDATION_FAILED')
       expect(body.error.details).toEqual({ profile_picture: [expect.any(String)] })
       const { display_name, ...profile } = expectOk(await user.rest('GET', PATH))
       expect([display_name, picturesOf(profile)]).toEqual([user.username, none])

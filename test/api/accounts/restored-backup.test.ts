@@ -83,8 +83,7 @@ it('reports and keeps a key share without an account', async () => {
   const owner = randomUUID()
   await custody.create(owner)
   await destroyRestoredKeys(app.context)
-  const { S3 } = await ownersOf()
-  expect(S3).toMatchObject({
+  expect((await ownersOf()).S3).toMatchObject({
     isNote: true,
     rows: [{ problem: expect.stringContaining('does not contain this account') }],
   })
@@ -92,8 +91,7 @@ it('reports and keeps a key share without an account', async () => {
 })
 
 async function lose(...cids: string[]) {
-  const rows = await app.sql<{ cid: string }>('select cid from pins where cid = any ($1)', [cids])
-  expect(rows).toHaveLength(cids.length)
+  expect(await app.sql<{ cid: string }>('select cid from pins where cid = any ($1)', [cids])).toHaveLength(cids.length)
   for (const cid of cids) {
     const { dir, file } = new NextToLast().encode(CID.parse(cid))
     await rm(join(config.dir, 'blocks', dir, file))

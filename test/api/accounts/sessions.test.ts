@@ -19,8 +19,7 @@ describe.each(bothApis)('sessions over $name', (api) => {
     ['a wrong password', { password: 'wrong horse battery' }],
     ['an unknown address', { email: 'stranger@example.org' }],
   ])('sign-in rejects %s with the same message', async (_, wrong) => {
-    const { email } = await app.newUser()
-    const result = await api.signIn(app, { email, password: PASSWORD, ...wrong })
+    const result = await api.signIn(app, { email: (await app.newUser()).email, password: PASSWORD, ...wrong })
     result.fails('INCORRECT_LOGIN_CREDENTIALS')
     expect(result.text).toContain('Unable to log in with provided credentials.')
   })

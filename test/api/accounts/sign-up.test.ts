@@ -60,8 +60,7 @@ describe.each(bothApis)('sign-up over $name', (api) => {
   })
 
   it('sign-up rejects an e-mail address that is taken, in upper or lower case', async () => {
-    const taken = await app.newUser()
-    const result = await signUp({ username: `other${serial}`, email: taken.email.toUpperCase() })
+    const result = await signUp({ username: `other${serial}`, email: (await app.newUser()).email.toUpperCase() })
     expect(result.fails('DUPLICATE_EMAIL')).toEqual({ email: [expect.any(String)] })
   })
 

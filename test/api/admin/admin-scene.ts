@@ -13,8 +13,7 @@ export interface Seen {
 export const guarded = { 'current-password': PASSWORD }
 
 export function hiddenIn(text: string): Record<string, string> {
-  const main = text.slice(text.indexOf('<main'))
-  const hidden = [...main.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+  const hidden = [...text.slice(text.indexOf('<main')).matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
   return Object.fromEntries(hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]))
 }
 
@@ -30,10 +29,8 @@ export function createAdminBrowser(url: string) {
     if (set) cookie = set.split(';')[0]!
     return { status: answer.status, text: await answer.text(), headers: answer.headers }
   }
-  async function submit(path: string, fields: Record<string, string>): Promise<Seen> {
-    const { text } = await ask(path)
-    return ask(path, { ...hiddenIn(text), ...fields })
-  }
+  const submit = async (path: string, fields: Record<string, string>) =>
+    ask(path, { ...hiddenIn((await ask(path)).text), ...fields })
   return { ask, submit, cookie: () => cookie }
 }
 

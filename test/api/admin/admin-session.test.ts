@@ -34,8 +34,7 @@ describe('admin sessions', () => {
   })
 
   it('the admin sign-in shows the remaining wait after too many wrong passwords in any form', async () => {
-    const guesser = await app.admin()
-    const { submit } = await signIn(guesser)
+    const { submit } = await signIn(await app.admin())
     const guess = () => submit('/admin/new-key', { name: 'Mine', 'current-password': 'a guess' })
     let seen = await guess()
     for (let n = 0; n < 20 && seen.status === 400; n += 1) seen = await guess()
@@ -46,9 +45,8 @@ describe('admin sessions', () => {
 
   it('an admin session gives no access to the API, and access tokens give no access to admin pages', async () => {
     const { cookie, ask } = await signIn()
-    const secret = cookie().split('=')[1]!
     expectError(
-      await app.rest('GET', 'auth/users/me/', { headers: { Authorization: `token ${secret}` } }),
+      await app.rest('GET', 'auth/users/me/', { headers: { Authorization: `token ${cookie().split('=')[1]!}` } }),
       'AUTHENTICATION_FAILED',
     )
     expectError(await app.rest('GET', 'auth/users/me/', { headers: { cookie: cookie() } }), 'NOT_AUTHENTICATED')
@@ -91,8 +89,7 @@ describe('admin sessions', () => {
       ])
     }
     const session = await signIn(other)
-    const { text } = await session.ask('/admin')
-    const token = /name="form-token" value="([^"]+)"/.exec(text)![1]!
+    const token = /name="form-token" value="([^"]+)"/.exec((await session.ask('/admin')).text)![1]!
     const old = session.cookie()
     expect((await session.ask('/admin/sign-out', { 'form-token': token })).headers.get('location')).toBe(
       '/admin/sign-in',
@@ -173,8 +170,7 @@ describe('admin sessions', () => {
     const { id } = await sell()
     const { ask } = await signIn()
     const form = { reason: 'x', ...guarded }
-    const { text } = await ask(`/admin/orders/${id}/refund`)
-    const token = /name="form-token" value="([^"]+)"/.exec(text)![1]!
+    const token = /name="form-token" value="([^"]+)"/.exec((await ask(`/admin/orders/${id}/refund`)).text)![1]!
     const path = `/admin/orders/${id}/refund`
     expect((await ask(path, form)).status).toBe(403)
     const own = { ...form, 'form-token': token }

@@ -34,8 +34,7 @@ describe('statistics of the service', () => {
       [...(await readDays(2)).values()].reduce((sum, day) => sum + Number(day[field]), 0)
     const names = ['ordersMade', 'ordersPaid', 'commits', 'signUps', 'revenueNum']
     const before = await Promise.all(names.map(total))
-    const order = await store.order(buyer)
-    expectOk(await store.confirm(buyer, order.id))
+    expectOk(await store.confirm(buyer, (await store.order(buyer)).id))
     await store.order(buyer)
     await buyer.register()
     const person = { username: 'newcomer', email: 'newcomer@example.org', password: PASSWORD }

@@ -105,8 +105,7 @@ async function stateOf({ owner, user, id }: Scene) {
 
 async function run(api: Api, kind: Kind, one: Case) {
   const scene = await createScene(kind, one)
-  const result = await one.call(api, scene.user ?? app, scene)
-  return { code: codeOf(result) ?? 'ok', state: await stateOf(scene) }
+  return { code: codeOf(await one.call(api, scene.user ?? app, scene)) ?? 'ok', state: await stateOf(scene) }
 }
 
 describe.each(Object.entries(cases))('operation: %s', (_, one) => {

@@ -112,10 +112,8 @@ it('a revert restores a headline longer than 25 characters', async () => {
   const headline = '🙂'.repeat(100)
   const { id } = await user.register({ headline })
   expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'Short' } }))
-  const { commits } = expectOk(await user.rest('GET', `assets/${id}/history/`))
-  const json = { revert_to: commits[0].id }
-  const dryRun = await user.rest('POST', `assets/${id}/revert/?dry_run=true`, { json })
-  expect(dryRun.body.errors).toEqual([])
+  const json = { revert_to: expectOk(await user.rest('GET', `assets/${id}/history/`)).commits[0].id }
+  expect((await user.rest('POST', `assets/${id}/revert/?dry_run=true`, { json })).body.errors).toEqual([])
   expect(expectOk(await user.rest('POST', `assets/${id}/revert/`, { json })).headline).toBe(headline)
 })
 

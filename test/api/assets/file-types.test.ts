@@ -160,8 +160,7 @@ it.each([
 
 it('the thumbnail, the signed copy and the display of a file use the same file type', async () => {
   const avif = Buffer.from(await (await newPicture({ width: 40, height: 30, format: 'avif' })).arrayBuffer())
-  const brands = avif.toString('latin1', 16, avif.readUInt32BE(0))
-  expect(brands).toContain('avif')
+  expect(avif.toString('latin1', 16, avif.readUInt32BE(0))).toContain('avif')
   avif.write('mif1', 8, 'latin1')
   const asset_file = new File([new Uint8Array(avif)], 'still.bin', { type: 'binary/octet-stream' })
   const { id, uuid, asset_file_mime_type } = await user.register({ asset_file, public_access: 'true' })

@@ -18,10 +18,9 @@ interface Subject {
 }
 
 async function subjectOf(file: File, treeCid: string): Promise<Subject> {
-  const { cid } = await app.installation.contentStore.identifyFile(file.stream() as never)
   return {
     file,
-    nid: cid,
+    nid: (await app.installation.contentStore.identifyFile(file.stream() as never)).cid,
     sha256: createHash('sha256')
       .update(await file.bytes())
       .digest('hex'),
@@ -33,8 +32,7 @@ const owner = await app.newUser({ num: '100' })
 const other = await app.newUser({ num: '100' })
 const file = newFile()
 const { id } = await owner.register({ asset_file: file })
-const { commits } = expectOk(await owner.rest('GET', `assets/${id}/history/`))
-const hidden = await subjectOf(file, commits[0].assetTreeCid)
+const hidden = await subjectOf(file, expectOk(await owner.rest('GET', `assets/${id}/history/`)).commits[0].assetTreeCid)
 const tree = await app.installation.contentStore.identifyFile(newFile().stream() as never)
 const absent = await subjectOf(newFile(), tree.cid)
 
@@ -149,8 +147,7 @@ describe('quotes of registrations', () => {
   const problemsFor = async ({ graphql }: SignedIn, file: File) => {
     const document =
       'query ($file: Upload!) { quote(input: { registerAsset: { assetFile: $file } }) { problems { code } } }'
-    const { quote } = expectOk(await graphql(document, { file }))
-    return quote.problems.map(({ code }: { code: string }) => code)
+    return expectOk(await graphql(document, { file })).quote.problems.map(({ code }: { code: string }) => code)
   }
 
   it("the quote of a registration reports a duplicate of the caller's own asset", async () => {
@@ -166,8 +163,7 @@ describe('quotes of registrations', () => {
 
   it('the quote of a registration does not replace the duplicate check of the registration', async () => {
     const before = await app.wallet(other)
-    const answer = await other.rest('POST', 'assets/', { multipart: { asset_file: hidden.file } })
-    expectError(answer, 'DUPLICATE_ASSET')
+    expectError(await other.rest('POST', 'assets/', { multipart: { asset_file: hidden.file } }), 'DUPLICATE_ASSET')
     expect(await app.wallet(other)).toEqual(before)
   })
 })

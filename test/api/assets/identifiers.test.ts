@@ -29,14 +29,13 @@ const textsOf = (nid: string): Record<string, string> => ({
   '/ipfs/': `/ipfs/${nid}`,
   'white space': ` ${nid} `,
 })
-const forms = [
+
+it.each([
   ...Object.entries(textsOf(small.id)).map(([name, text]) => [`a small file in ${name}`, small, text] as const),
   ...Object.entries(textsOf(large.id)).map(([name, text]) => [`a large file in ${name}`, large, text] as const),
   ['the CIDv0 of a large file', large, CID.parse(large.id).toV0().toString()] as const,
   ['an ipfs:// URL with the CIDv0 of a large file', large, `ipfs://${CID.parse(large.id).toV0()}`] as const,
-]
-
-it.each(forms)('both APIs read an asset by %s', async (_, { id }, text) => {
+])('both APIs read an asset by %s', async (_, { id }, text) => {
   const segment = encodeURIComponent(text)
   expect(expectOk(await app.rest('GET', `assets/${segment}/`))).toMatchObject({ id, cid: id })
   expect(expectOk(await app.rest('GET', `history/?nid=${segment}`)).nid).toBe(id)
@@ -67,8 +66,7 @@ describe('asset IDs in an alternative form', () => {
     for (const part of ['history/', 'tree/', 'content-credentials/', 'links/'])
       expect([part, (await user.rest('GET', `${path}${part}`)).status]).toEqual([part, 200])
     expect(expectOk(await user.rest('POST', `${path}download/`, { json: {} })).url).toContain(`/ipfs/${small.id}`)
-    const { url } = expectOk(await user.rest('POST', `${path}links/`, { json: {} }))
-    expect(url).toContain(`/assets/${small.id}?`)
+    expect(expectOk(await user.rest('POST', `${path}links/`, { json: {} })).url).toContain(`/assets/${small.id}?`)
     expect((await app.rest('GET', `${path}c2pa/`)).status).toBe(200)
   })
 

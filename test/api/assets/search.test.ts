@@ -115,7 +115,6 @@ describe('search of other lists', async () => {
   const refunds = `store/network-app-orders/${paid.id}/refunds/`
   expectOk(await admin.rest('POST', refunds, { json: { amount: '0.5', reason: 'Paper jam' } }))
   expectOk(await admin.rest('POST', refunds, { json: { amount: '0.25', reason: 'Goodwill' } }))
-  const history = `assets/${ids.tag}/history/`
   for (const commit_message of ['First draft', 'Second draft', 'Final']) {
     expectOk(await user.rest('PATCH', `assets/${ids.tag}/`, { json: { caption: commit_message, commit_message } }))
   }
@@ -150,7 +149,7 @@ describe('search of other lists', async () => {
     ['wallet/deposits/', 'ABC1', 1, user],
     ['wallet/transfers/', 'refund order', 2, user],
     ['wallet/transfers/', 'withdrawal', 1, user],
-    [history, 'draft', 2, user],
+    [`assets/${ids.tag}/history/`, 'draft', 2, user],
     [links, 'bob', 1, user],
     ['events/', 'paid', 1, user],
     ['auth/users/', 'example.org', 1, user],

@@ -112,8 +112,7 @@ describe('versions of assets', () => {
 describe('commits at a given time', () => {
   it('finds the commit of an asset by the exact time, the second, and its ID', async () => {
     for (const [index, commit] of commits.entries()) {
-      const moments = [at(index + 1), seconds(index + 1), commit, `2021-01-01T01:0${index + 1}:59+01:00`]
-      for (const moment of moments)
+      for (const moment of [at(index + 1), seconds(index + 1), commit, `2021-01-01T01:0${index + 1}:59+01:00`])
         expect((await asked(COMMIT_AT, { at: moment })).commitAt, moment).toEqual({ id: commit })
     }
     expect((await asked(COMMIT_AT, { at: '2999-01-01T00:00:00Z' })).commitAt.id).toBe(commits[4])
@@ -144,8 +143,7 @@ describe('commits at a given time', () => {
     for (const moment of [asset.uploaded_at, asset.updated_at, String(tree.assetTree.assetTimestampCreated)]) {
       expect(expectOk(await user.rest('GET', `assets/${asset.id}/tree/?at=${moment}`))).toEqual(tree)
     }
-    const before = new Date(uploaded - 1).toISOString()
-    expectError(await user.graphql(COMMIT_AT, { id: asset.id, at: before }), 'NOT_FOUND')
+    expectError(await user.graphql(COMMIT_AT, { id: asset.id, at: new Date(uploaded - 1).toISOString() }), 'NOT_FOUND')
   })
 })
 
@@ -161,12 +159,10 @@ it('the tree of a commit is available from the acceptance of the commit, in REST
   expect(await tree()).toMatchObject({ commit: commits[4], assetTree: { b: { y: 2 } } })
   const trees = await asked('query ($id: ID!) { asset(id: $id) { history { id treeCid treeSha256 tree } } }', {})
   expect(trees.history[1].tree).toEqual(second.assetTree)
-  const merged = { trees: [{ assetTreeCid: second.assetTreeCid, createdAt: at(2) }] }
   const { mergedAssetTree } = expectOk(
-    await user.graphql(
-      'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }',
-      merged,
-    ),
+    await user.graphql('query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }', {
+      trees: [{ assetTreeCid: second.assetTreeCid, createdAt: at(2) }],
+    }),
   )
   expect(mergedAssetTree.mergedAssetTree).toEqual(second.assetTree)
 })
@@ -225,8 +221,7 @@ describe('reverts of assets', () => {
       { code: 'VALIDATION_FAILED', field: 'revertTo' },
       { code: 'PRICE_EXCEEDS_MAX_COST', field: null },
     ])
-    const head = (await history())[1].id
-    expect(await quoted({ revertTo: head })).toEqual({ total: '0', problems: [] })
+    expect(await quoted({ revertTo: (await history())[1].id })).toEqual({ total: '0', problems: [] })
     const rest = await user.rest('POST', `assets/${reverted}/revert/?dry_run=true`, { json: { revert_to: first } })
     expect(rest.body).toMatchObject({ total_cost: cost, errors: [] })
     expect([await history(), await app.wallet(user)]).toEqual(before)

@@ -19,12 +19,11 @@ async function register(bytes: Uint8Array, type = 'image/jpeg') {
   const asset_file = new File([new Uint8Array(bytes)], 'portrait', { type })
   const { id, uuid } = await user.register({ asset_file, public_access: 'true' })
   await app.jobs.manifest({ assetId: uuid })
-  const path = `assets/${id}/content-credentials/`
   const fields = 'state signer notChecked problems remoteManifestUrl'
   const { asset } = expectOk(await user.graphql(`{ asset(id: "${id}") { contentCredentials { ${fields} } } }`))
   return {
     id: id as string,
-    rest: expectOk(await user.rest('GET', path)).content_credentials,
+    rest: expectOk(await user.rest('GET', `assets/${id}/content-credentials/`)).content_credentials,
     graphql: asset.contentCredentials,
     page: (await app.rest('GET', `/assets/${id}`)).text,
   }

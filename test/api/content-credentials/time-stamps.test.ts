@@ -12,8 +12,7 @@ const authority = createServer((req, res) => {
   req.resume()
   res.writeHead(500).end()
 })
-const port = await listen(authority, atEnd)
-const app = await createTestApp({ env: { C2PA_TIMESTAMP_URL: `http://127.0.0.1:${port}/` } })
+const app = await createTestApp({ env: { C2PA_TIMESTAMP_URL: `http://127.0.0.1:${await listen(authority, atEnd)}/` } })
 
 it('signs files without a time stamp if the time stamp authority fails, and pauses requests to the authority', async () => {
   const user = await app.newUser({ num: '10' })

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net'
 import { createClient } from 'graphql-sse'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { listen } from '../../support/listen.ts'
 import { startAnother } from '../../support/start-another.ts'
@@ -18,8 +18,7 @@ afterEach(() => {
 })
 
 const subscribe = async (actor: TestActor | undefined, query: string, variables: object) => {
-  const body = { query, variables }
-  const reader = await readEvents(`${app.url}/graphql`, { ...(actor && { actor }), body })
+  const reader = await readEvents(`${app.url}/graphql`, { ...(actor && { actor }), body: { query, variables } })
   readers.push(reader)
   return reader
 }
@@ -38,10 +37,7 @@ describe('events of a user', () => {
   it('the events of a user report a commit from acceptance to finality, in order', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
-    const { body } = await eventually(
-      () => user.graphql(EVENTS),
-      ({ body }) => body.data.events.edges.length === 2,
-    )
+    const { body } = await poll(() => user.graphql(EVENTS)).until(({ body }) => body.data.events.edges.length === 2)
     const nodes = body.data.events.edges.map(({ node }: { node: object }) => node)
     expect(nodes).toMatchObject([
       { sequence: 1, type: 'commit.accepted', transferId: expect.stringMatching(/^transfer_/), orderId: null },
@@ -79,15 +75,13 @@ describe('events of a user', () => {
   it('the events of users have no gaps when commits of several users become final together', async () => {
     const users = await Promise.all(Array.from({ length: 4 }, () => app.newUser({ num: '100' })))
     await Promise.all(users.flatMap((user) => Array.from({ length: 4 }, () => user.register())))
-    const rows = await eventually(
-      () =>
-        app.sql<{ owner_id: string; n: number; top: number; types: number }>(
-          `select owner_id, count(*)::int as n, max(sequence) as top, count(distinct (type, commit_id))::int as types
+    const rows = await poll(() =>
+      app.sql<{ owner_id: string; n: number; top: number; types: number }>(
+        `select owner_id, count(*)::int as n, max(sequence) as top, count(distinct (type, commit_id))::int as types
            from events where owner_id = any ($1::uuid[]) group by owner_id`,
-          [users.map(({ id }) => id)],
-        ),
-      (found) => found.length === 4 && found.every(({ n }) => n === 8),
-    )
+        [users.map(({ id }) => id)],
+      ),
+    ).until((found) => found.length === 4 && found.every(({ n }) => n === 8))
     expect(rows.map(({ n, top, types }) => [n, top, types])).toEqual(users.map(() => [8, 8, 8]))
   })
 })
@@ -122,22 +116,13 @@ describe('GraphQL subscriptions', () => {
       { query: COMMIT_UPDATED, variables: { nid: id } },
       { next: ({ data }) => void reported.push(data), error: end, complete: () => end('complete') },
     )
-    await eventually(
-      () => connections,
-      ({ length }) => length === 1,
-    )
+    await poll(() => connections).until(({ length }) => length === 1)
     behind = app.url
     await other.stop()
-    await eventually(
-      () => [...connections, ...endings],
-      ({ length }) => length === 2,
-    )
+    await poll(() => [...connections, ...endings]).until(({ length }) => length === 2)
     expect(endings).toEqual([])
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
-    await eventually(
-      () => reported,
-      ({ length }) => length > 0,
-    )
+    await poll(() => reported).until(({ length }) => length > 0)
   })
 })
 
@@ -145,16 +130,14 @@ describe('subscription commitUpdated', () => {
   it('the subscription commitUpdated reports each change of a commit of the asset', async () => {
     const user = await app.newUser()
     const [{ id }, other] = [await user.register(), await user.register()]
-    await eventually(
-      () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id]),
+    await poll(() => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])).until(
       (rows) => rows.length === 4,
     )
     const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })
     await user.rest('PATCH', `assets/${other.id}/`, { json: { caption: 'Other' } })
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
-    await eventually(
-      () => reader.events,
-      (events) => events.some(({ data }) => data.data.commitUpdated.status === 'FINAL'),
+    await poll(() => reader.events).until((events) =>
+      events.some(({ data }) => data.data.commitUpdated.status === 'FINAL'),
     )
     for (const { event, data } of reader.events) {
       expect([event, data.errors]).toEqual(['next', undefined])
@@ -180,10 +163,7 @@ describe('subscription commitUpdated', () => {
       )
     const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })
     await settle(450)
-    await eventually(
-      () => reader.events,
-      ({ length }) => length === 450,
-    )
+    await poll(() => reader.events).until(({ length }) => length === 450)
     expect(reader.hasEnded).toBe(false)
     await settle(2_000)
     await reader.ended
@@ -198,10 +178,7 @@ describe('subscription commitUpdated', () => {
     ])
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
     for (const { events } of [known, anonymous]) {
-      await eventually(
-        () => events,
-        (found) => found.some(({ data }) => data.data.commitUpdated.sequence === 2),
-      )
+      await poll(() => events).until((found) => found.some(({ data }) => data.data.commitUpdated.sequence === 2))
     }
     await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } })
     await Promise.all([known.ended, anonymous.ended])
@@ -212,8 +189,7 @@ describe('subscription commitUpdated', () => {
 
   it('commitUpdated rejects an asset that the caller cannot access before it sends an event', async () => {
     const [user, other] = await Promise.all([app.newUser(), app.newUser()])
-    const { id } = await user.register()
-    for (const nid of [id, 'bafkreinothing']) {
+    for (const nid of [(await user.register()).id, 'bafkreinothing']) {
       const reader = await subscribe(other, COMMIT_UPDATED, { nid })
       await reader.ended
       expect(reader.events).toHaveLength(1)
@@ -227,10 +203,7 @@ describe('subscription commitUpdated', () => {
     const telling = (commits: number) =>
       `subscription ($nid: ID!) { commitUpdated(nid: $nid) { sequence user { assets(first: 1) { nodes { commits(first: ${commits}) { nodes { changes } } } } } } }`
     const refused = await subscribe(undefined, telling(3), { nid: id })
-    await eventually(
-      () => refused.events,
-      (found) => found.length > 0,
-    )
+    await poll(() => refused.events).until((found) => found.length > 0)
     expect(refused.events[0]!.data.errors).toMatchObject([
       {
         message: expect.stringMatching(/The maximum is 1000000\b/),
@@ -239,10 +212,7 @@ describe('subscription commitUpdated', () => {
     ])
     const reader = await subscribe(undefined, telling(2), { nid: id })
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
-    await eventually(
-      () => reader.events,
-      (found) => found.some(({ data }) => data.data?.commitUpdated.sequence === 2),
-    )
+    await poll(() => reader.events).until((found) => found.some(({ data }) => data.data?.commitUpdated.sequence === 2))
   })
 })
 
@@ -258,10 +228,7 @@ describe('subscription orderUpdated', () => {
     expect(reader.headers.get('x-accel-buffering')).toBe('no')
     expectOk(await store.confirm(buyer, another.id))
     expectOk(await store.confirm(buyer, order.id))
-    await eventually(
-      () => reader.events,
-      (events) => events.length > 0,
-    )
+    await poll(() => reader.events).until((events) => events.length > 0)
     expect(reader.events.map(({ data }) => data.data.orderUpdated)).toEqual([
       { id: order.id, status: 'SUCCESS', pointsPaid: '2.5' },
     ])
@@ -285,8 +252,7 @@ describe('failing subscriptions', () => {
   it('a subscription that fails exposes no internals, and is logged', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
-    await eventually(
-      () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id]),
+    await poll(() => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])).until(
       (rows) => rows.length === 2,
     )
     const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'
 import { createRest } from '../../support/rest-client.ts'
@@ -30,10 +30,7 @@ const listen = async (actor: TestActor | undefined, lastEventId?: string) => {
 
 const sequences = (reader: EventReader) => reader.events.map(({ data }) => data.sequence)
 const soon = (reader: EventReader, expected: number[]) =>
-  eventually(
-    () => sequences(reader),
-    (found) => String(found) === String(expected),
-  )
+  poll(() => sequences(reader)).until((found) => String(found) === String(expected))
 
 const tell = (user: SignedIn, type = 'points.granted') =>
   app.sql(
@@ -47,8 +44,7 @@ const tell = (user: SignedIn, type = 'points.granted') =>
 describe('GET events', () => {
   it('the REST event feed lists events page by page, oldest first', async () => {
     const user = await app.newUser()
-    const { id } = await user.register()
-    await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
+    await user.rest('PATCH', `assets/${(await user.register()).id}/`, { json: { caption: 'New' } })
     const all = await user.rest('GET', 'events/')
     expect(all.status).toBe(200)
     expect(all.body).toEqual({
@@ -288,8 +284,7 @@ describe('GET events/stream', () => {
   })
 
   it('closes the LISTEN connection when the last event stream disconnects', async () => {
-    const user = await app.newUser()
-    const reader = await listen(user)
+    const reader = await listen(await app.newUser())
     const count = () =>
       app.sql<{ n: number }>(
         `select count(*)::int as n from pg_stat_activity

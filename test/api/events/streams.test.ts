@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { issueToken } from '../../../src/modules/accounts/mailed-links.ts'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { createRest, type Rest } from '../../support/rest-client.ts'
 import { type AnotherApp, startAnother } from '../../support/start-another.ts'
@@ -61,10 +61,7 @@ describe('concurrent event streams', () => {
     expect((await subscribe(undefined, commitsOf(id))).status).toBe(200)
     expect((await follow(await app.newUser())).status).toBe(200)
     readers[0]!.close()
-    await eventually(
-      () => askAgain(() => follow(user)),
-      ({ status }) => status === 200,
-    )
+    await poll(() => askAgain(() => follow(user))).until(({ status }) => status === 200)
   })
 
   it('rejects excess event streams in the error format of each API', async () => {
@@ -112,11 +109,7 @@ describe('events', () => {
     const followed = await without(registerThree)
     const change = await without(async () => {
       expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } }))
-      for (const reader of many)
-        await eventually(
-          () => sequencesIn(reader),
-          (found) => found.length > 0,
-        )
+      for (const reader of many) await poll(() => sequencesIn(reader)).until((found) => found.length > 0)
     })
     expect(many.map(sequencesIn)).toEqual(many.map(() => [2]))
     // Notifications are batched, so there may be fewer.
@@ -133,10 +126,7 @@ describe('events', () => {
     const opening = Promise.all([follow(user, { 'Last-Event-ID': '0' }), follow(user, { 'Last-Event-ID': '0' })])
     for (let n = 2; n <= 6; n += 1) await change(n)
     for (const reader of await opening) {
-      await eventually(
-        () => sequencesIn(reader).length,
-        (length) => length >= 6,
-      )
+      await poll(() => sequencesIn(reader).length).until((length) => length >= 6)
       expect(sequencesIn(reader)).toEqual([1, 2, 3, 4, 5, 6])
     }
   })
@@ -234,11 +224,9 @@ describe('sessions that expire', () => {
 
 /** Waits for LISTEN, because notifications reach only current listeners. */
 const listening = () =>
-  eventually(
-    () =>
-      app.sql(
-        `select 1 from pg_stat_activity where application_name = 'annal-events' and datname = current_database()
+  poll(() =>
+    app.sql(
+      `select 1 from pg_stat_activity where application_name = 'annal-events' and datname = current_database()
            and query ilike 'listen%' and state = 'idle'`,
-      ),
-    (rows) => rows.length > 0,
-  )
+    ),
+  ).until((rows) => rows.length > 0)

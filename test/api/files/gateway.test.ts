@@ -334,8 +334,7 @@ describe('files with a missing block', () => {
     ['before the missing block', [997, 1000], first.subarray(997, 1001)],
     ['after the missing block', [2 * CHUNK + 10, 2 * CHUNK + 11], third.subarray(10, 12)],
   ] as const)('serves the bytes %s of a file', async (_, [from, to], found) => {
-    const answer = await get(`/ipfs/${cid}`, { Range: `bytes=${from}-${to}` })
-    const { status, headers, bytes } = answer
+    const { status, headers, bytes } = await get(`/ipfs/${cid}`, { Range: `bytes=${from}-${to}` })
     expect([status, headers.get('content-range'), bytes.equals(found)]).toEqual([
       206,
       `bytes ${from}-${to}/${2 * CHUNK + 1_000}`,
@@ -362,8 +361,7 @@ it('gateway responses allow cross-origin requests and expose their headers', asy
   )
   const preflight = await get(`/ipfs/${several}`, { Origin: 'https://example.org' }, 'OPTIONS')
   expect(preflight.headers.get('access-control-allow-methods')).toMatch(/GET, HEAD, OPTIONS/)
-  const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ')
-  expect(allowed).toEqual(
+  expect(preflight.headers.get('access-control-allow-headers')!.split(', ')).toEqual(
     expect.arrayContaining(['Content-Type', 'If-Range', 'Range', 'User-Agent', 'X-Requested-With']),
   )
 })

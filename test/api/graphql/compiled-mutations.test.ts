@@ -75,8 +75,7 @@ it('a mutation is executed and charged once even if a field of its payload fails
   const asked = `mutation ($id: ID!) { updateAssetMetadata(input: { id: $id, caption: "Changed once" }) {
       asset { caption refused: diff(from: "nonsense") { changes } owner { username } commits(first: 3) { nodes { message } } commitCount }
     } }`
-  const { body } = await payer.graphql(asked, { id })
-  expect(body).toMatchObject({
+  expect((await payer.graphql(asked, { id })).body).toMatchObject({
     data: {
       updateAssetMetadata: {
         asset: { caption: 'Changed once', refused: null, owner: { username: payer.username }, commitCount: 2 },

@@ -37,8 +37,7 @@ let documents = 0
 
 async function bothWays({ body, ...rest }: Sent & { body: Record<string, unknown> }) {
   documents += 1
-  const documentThatNobodySent = `${body.query}${' '.repeat(documents)}`
-  const first = await send({ ...rest, body: { ...body, query: documentThatNobodySent } })
+  const first = await send({ ...rest, body: { ...body, query: `${body.query}${' '.repeat(documents)}` } })
   await send({ body: { query: body.query, variables } })
   return { first, again: await send({ ...rest, body }) }
 }

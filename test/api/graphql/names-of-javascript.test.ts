@@ -46,8 +46,7 @@ describe('custom JSON with a field named `then`', () => {
   it('both APIs return custom JSON with a field named `then`, alone and in lists', async () => {
     const { asset, assets } = expectOk(await user.graphql(both, { id: nid }))
     expect([asset, ...assets.nodes]).toEqual([0, 1].map(() => ({ id: nid, nitCommitCustom: custom })))
-    const record = expectOk(await user.rest('GET', `assets/${nid}/`))
-    expect(record.nit_commit_custom).toEqual(custom)
+    expect(expectOk(await user.rest('GET', `assets/${nid}/`)).nit_commit_custom).toEqual(custom)
     expect(expectOk(await user.rest('GET', 'assets/')).results[0].nit_commit_custom).toEqual(custom)
   })
 })

@@ -74,13 +74,12 @@ describe('automatically persisted documents', () => {
   })
 
   it('does not store a persisted document if its hash, syntax, validation or cost is rejected', async () => {
-    const refused = [
+    for (const [params, text] of [
       [{ query: '{ me { email } }' }, '{ me { id email } }'],
       [{}, '{ me { '],
       [{}, '{ me { nothing } }'],
       [{}, '{ assets(first: 1000) { nodes { commits(first: 100) { nodes { id message } } } } }'],
-    ] as const
-    for (const [params, text] of refused) {
+    ] as const) {
       const answer = await post({ query: text, ...hashed(text), ...params })
       expect(answer.body.errors[0].extensions.code).toMatch(/^(VALIDATION_FAILED|PARSE_ERROR)$/)
       expectError(await post(hashed(text)), 'PERSISTED_QUERY_NOT_FOUND')
@@ -98,8 +97,7 @@ describe('automatically persisted documents', () => {
   })
 
   it('a persisted document cannot execute a mutation by GET', async () => {
-    const answer = await get({ ...named(rename), variables: '{"name":"By GET"}' })
-    expect(answer.status).toBe(405)
+    expect((await get({ ...named(rename), variables: '{"name":"By GET"}' })).status).toBe(405)
     expect(expectOk(await user.graphql('{ me { displayName } }')).me.displayName).not.toBe('By GET')
   })
 
@@ -180,13 +178,11 @@ describe('invalid manifests of trusted documents', () => {
   }
 
   it('an invalid manifest is rejected with a list of all problems by file and document', async () => {
-    const long = `{ me { id } } #${'x'.repeat(17_000)}`
-    const costly = '{ assets(first: 1000) { nodes { commits(first: 100) { nodes { id } } } } }'
     const path = await write('bad.json.draft', {
       a: '{ me { ',
       b: '{ nothing }',
-      c: long,
-      d: costly,
+      c: `{ me { id } } #${'x'.repeat(17_000)}`,
+      d: '{ assets(first: 1000) { nodes { commits(first: 100) { nodes { id } } } } }',
       [hashOf('x')]: me,
     })
     const reported = problemsOf(path)

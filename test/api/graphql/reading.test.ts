@@ -171,8 +171,7 @@ describe('connections', () => {
       '"R1BDOlM6bm9uc2Vuc2U="',
     ])('a connection rejects the malformed cursor %s', async (cursor) => {
       for (const args of [`first: 2, after: ${cursor}`, `last: 2, before: ${cursor}`]) {
-        const answer = await app.graphql(document(args))
-        expectError(answer, 'VALIDATION_FAILED')
+        expectError(await app.graphql(document(args)), 'VALIDATION_FAILED')
       }
     })
   })

@@ -49,8 +49,7 @@ describe('mutations with __typename', () => {
   })
 
   it('rejects a mutation with __typename and two other fields', async () => {
-    const document = `mutation { __typename a: ${update('a')} b: ${update('b')} }`
-    expectError(await user.graphql(document), 'VALIDATION_FAILED')
+    expectError(await user.graphql(`mutation { __typename a: ${update('a')} b: ${update('b')} }`), 'VALIDATION_FAILED')
   })
 
   it('a mutation with __typename returns no data if its other field fails', async () => {

@@ -94,10 +94,9 @@ const boundedByPage = /(Connection\.(nodes|edges)|Edge\.cursor)$|^PageInfo\./
 
 /** Returns the list and text fields that declare no size, as `Type.field`. */
 function fieldsWithoutSize(schema: GraphQLSchema): string[] {
-  const fields = Object.values(schema.getTypeMap())
+  return Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) && !isIntrospectionType(type))
     .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))
-  return fields
     .filter(({ field }) => {
       const { page, items, bytes, values } = sizeOf(field)
       const named = getNamedType(field.type).name

@@ -50,8 +50,7 @@ const CONSTANT = /https:\/\/schema\.org|"actionResult":"[^"]*"/g
 
 const originsIn = ({ status, text }: Answer) => {
   expect(status, text).toBeLessThan(300)
-  const urls = text.replaceAll(CONSTANT, '').match(URL_IN_TEXT) ?? []
-  return [...new Set(urls.map((url) => new URL(url).origin))]
+  return [...new Set((text.replaceAll(CONSTANT, '').match(URL_IN_TEXT) ?? []).map((url) => new URL(url).origin))]
 }
 
 const document = `query ($id: ID!) { asset(id: $id) { assetFileUrl thumbnailUrl pageUrl

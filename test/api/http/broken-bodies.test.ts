@@ -119,16 +119,14 @@ describe('rejections before the request body is read', () => {
   })
 
   it('rejects a sign-up with an invalid API key before reading the request body', async () => {
-    const headers = { ...stranger(), 'x-api-key': 'wrong' }
-    expectError(await headOnly(signUp, { headers }), 'UNTRUSTED_CLIENT')
+    expectError(await headOnly(signUp, { headers: { ...stranger(), 'x-api-key': 'wrong' } }), 'UNTRUSTED_CLIENT')
   })
 
   it.each(['reset_password', 'resend_activation'])(
     'rejects mail requests over the rate limit before reading the request body: %s',
     async (path) => {
       const headers = stranger()
-      const json = { email: 'nobody@example.org' }
-      expectOk(await app.rest('POST', `auth/users/${path}/`, { json, headers }))
+      expectOk(await app.rest('POST', `auth/users/${path}/`, { json: { email: 'nobody@example.org' }, headers }))
       expectError(await headOnly(`${app.url}/auth/users/${path}/`, { headers }), 'THROTTLED')
     },
   )
@@ -148,8 +146,7 @@ describe('rejections before the request body is read', () => {
     const headers = () => ({ ...stranger(), 'Content-Type': type, 'Content-Length': String(bytes) })
     expectError(await headOnly(signUp, { headers: headers() }), 'PAYLOAD_TOO_LARGE')
     if (type === 'application/json') {
-      const answer = await headOnly(graphql, { headers: headers() })
-      expect(expectError(answer, 'PAYLOAD_TOO_LARGE').status).toBe(413)
+      expect(expectError(await headOnly(graphql, { headers: headers() }), 'PAYLOAD_TOO_LARGE').status).toBe(413)
     }
   })
 
@@ -225,9 +222,8 @@ describe('rejections while the request body is being read', () => {
       expectError(await request.answer, 'PAYLOAD_TOO_LARGE')
       request.abort()
     }
-    const asset = await user.register()
     const { body } = expectError(
-      await user.rest('PATCH', `assets/${asset.id}/`, {
+      await user.rest('PATCH', `assets/${(await user.register()).id}/`, {
         json: { signed_metadata: JSON.stringify('x'.repeat(600_000)), signature: JSON.stringify('x'.repeat(600_000)) },
       }),
       'PAYLOAD_TOO_LARGE',
@@ -265,8 +261,7 @@ describe('bodies of GraphQL requests', () => {
   it.each(['null', '1', '"text"', 'true'])(
     'the GraphQL endpoint rejects the body %s because it is not an object',
     async (raw) => {
-      const answer = await app.rest('POST', '/graphql', { raw, headers })
-      expect(expectError(answer, 'PARSE_ERROR').status).toBe(400)
+      expect(expectError(await app.rest('POST', '/graphql', { raw, headers }), 'PARSE_ERROR').status).toBe(400)
     },
   )
 
@@ -293,8 +288,7 @@ describe('invalid HTTP', () => {
   const send = async (bytes: string) => {
     const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
     socket.write(bytes)
-    const answer = await text(socket)
-    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
     return { status: Number(head.split(' ')[1]), head, body: JSON.parse(body) }
   }
 
@@ -339,8 +333,7 @@ describe('invalid HTTP', () => {
       'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n',
     ],
   ])('rejects invalid HTTP after the responses to earlier requests: %s', async (_, rest) => {
-    const { token } = await app.newUser()
-    const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n\r\n`
+    const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: token ${(await app.newUser()).token}\r\n\r\n`
     const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
     socket.write(`GET /api/v3/auth/users/me/ ${head}POST /api/v3/auth/token/logout/ ${head}${rest}`)
     const answers = [...(await text(socket)).matchAll(/HTTP\/1\.1 (\d+)/g)]

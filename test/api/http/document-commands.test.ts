@@ -52,8 +52,7 @@ async function run(page: string): Promise<{ nid: string; outputs: string[] }> {
   const { body: feed } = await user.rest('GET', 'events/')
   const cwd = await mkdtemp(join(tmpdir(), 'annal-page-'))
   for (const file of ['photo.jpg', 'second.jpg']) await writeFile(join(cwd, file), `${file} ${page} ${nid}`)
-  const commands = await commandsOf(page)
-  const script = commands
+  const script = (await commandsOf(page))
     .map((command) => command.replaceAll('localhost:4000', app.url.replace('http://', '')))
     // Several pages run in the same second.
     .map((command) => command.replaceAll('$(date +%s)', String(Date.now())))

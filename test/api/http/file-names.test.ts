@@ -22,8 +22,7 @@ const apis = {
   async GraphQL(parameters: string): Promise<string> {
     const raw = `${registrationByGraphQL}${filePart(parameters.replace('NAME', '0'))}${formEnd}`
     const headers = { 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' }
-    const answer = await send(`${app.url}/graphql`, { raw, token: user.token, headers })
-    const { id } = expectOk(answer).registerAsset.asset
+    const { id } = expectOk(await send(`${app.url}/graphql`, { raw, token: user.token, headers })).registerAsset.asset
     return expectOk(await user.rest('GET', `assets/${id}/`)).asset_file_name
   },
 }
@@ -63,8 +62,7 @@ describe.each(Object.entries(apis))('file names of uploads over %s', (_, registe
 
 it('a download sends the file name as both filename and filename*', async () => {
   const name = "größe 圖 😀 '1' (2)*%\".txt"
-  const asset_file = new File([randomBytes(9)], name)
-  const { id } = await user.register({ asset_file, public_access: 'true' })
+  const { id } = await user.register({ asset_file: new File([randomBytes(9)], name), public_access: 'true' })
   const header = (await app.rest('GET', `/ipfs/${id}`)).headers.get('content-disposition')!
   const [, plain, extended] = /^\w+; filename="([^"]*)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(header) ?? []
   expect(plain).toBe(`gr__e _ _ '1' (2)*__.txt`)

@@ -76,8 +76,7 @@ describe('text that is not valid Unicode', () => {
     ['a default tag', 'PATCH', 'auth/users/me/', '{"default_tag":"a\\ud800"}'],
     ['a network app', 'POST', 'store/network-app-orders/', '{"network_app":"a\\ud800"}'],
   ])('rejects text that is not valid Unicode in %s', async (_what, method, route, raw) => {
-    const { service } = await createStore(app)
-    const headers = { ...json, ...service }
+    const headers = { ...json, ...(await createStore(app)).service }
     expectError(await user.rest(method, route, { raw, headers }), 'VALIDATION_FAILED')
   })
 
@@ -172,8 +171,7 @@ describe('numbers that lose precision', () => {
 it.each(['image/png\u0001', 'text/plain; charset=ü日', 'no type'])(
   'an uploaded file with the media type %j can be downloaded',
   async (type) => {
-    const name = 'a\u0000b\u0007\u202ec.png'
-    const form = { asset_file: new File([await newFile().bytes()], name, { type }) }
+    const form = { asset_file: new File([await newFile().bytes()], 'a\u0000b\u0007\u202ec.png', { type }) }
     const { id, asset_file } = expectOk(await user.rest('POST', 'assets/', { multipart: form }))
     const response = await fetch(asset_file)
     expect(response.status).toBe(200)
@@ -194,8 +192,7 @@ describe('JSON strings in forms', () => {
     'JSON strings keep their line breaks if a browser sends them as %s',
     async (encoding) => {
       const fields = { signed_metadata: sent, signature: sent }
-      const record = expectOk(await user.rest('PATCH', path, { [encoding]: fields }))
-      expect(record).toMatchObject({ signed_metadata: text })
+      expect(expectOk(await user.rest('PATCH', path, { [encoding]: fields }))).toMatchObject({ signed_metadata: text })
       const [row] = await app.sql('select signed_metadata, signature from assets where nid = $1', [asset.id])
       expect(row).toEqual({ signed_metadata: text, signature: text })
     },

@@ -113,8 +113,7 @@ describe('idempotency keys', () => {
 
   it('an idempotency key belongs to one user', async () => {
     const headers = newKey()
-    const users = [await app.newUser(), await app.newUser()]
-    for (const user of users) {
+    for (const user of [await app.newUser(), await app.newUser()]) {
       const { id } = await user.register()
       const answer = await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Own' }, headers })
       expect([answer.status, replayed(answer)]).toEqual([200, null])

@@ -87,8 +87,7 @@ describe('idempotency keys', () => {
     const json = { name: 'Mine', price_mode: 'fixed', price: '1' }
     const owner = await app.admin()
     const made = expectOk(await admin.rest('POST', 'store/network-apps/', { json }))
-    const change = { json: { price: '2' }, headers: newKey() }
-    expectOk(await owner.rest('PATCH', `store/network-apps/${made.id}/`, change))
+    expectOk(await owner.rest('PATCH', `store/network-apps/${made.id}/`, { json: { price: '2' }, headers: newKey() }))
     const kept = () => app.sql('select result from idempotency_keys')
     const before = (await kept()).length
     expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)

@@ -11,8 +11,7 @@ const env = {
   REQUIRE_API_KEY_FOR_SIGN_UP: 'true',
 }
 const app = await createTestApp({ env })
-const { key } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
-const headers = { 'x-api-key': key }
+const headers = { 'x-api-key': (await issueApiKey(asSystem(app.context), { name: 'Partner' })).key }
 
 it('requires an API key for a sign-up if the operator enables the requirement', async () => {
   const json = { username: 'alone', email: 'alone@example.org', password: PASSWORD }

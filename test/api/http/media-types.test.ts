@@ -62,10 +62,9 @@ describe('endpoint /graphql', () => {
   })
 
   it('/graphql opens a subscription for the header Accept: Text/Event-Stream; Charset=UTF-8', async () => {
-    const { id } = await user.register()
     const reader = await readEvents(graphqlUrl, {
       actor: user,
-      body: { query: `subscription { commitUpdated(nid: "${id}") { id } }` },
+      body: { query: `subscription { commitUpdated(nid: "${(await user.register()).id}") { id } }` },
       headers: { Accept: 'Text/Event-Stream; Charset=UTF-8' },
     })
     expect([reader.status, reader.headers.get('content-type')]).toEqual([200, 'text/event-stream'])

@@ -230,8 +230,7 @@ it('every REST operation with a JSON response has an example, or a reason to hav
         operations.get(operationId)!.operation.responses[201] ??
         '',
     ).includes('application/json')
-  const missing = [...operations.keys()].filter((id) => isJson(id) && !found.operations[id] && !without[id])
-  expect(missing).toEqual([])
+  expect([...operations.keys()].filter((id) => isJson(id) && !found.operations[id] && !without[id])).toEqual([])
   const called = Object.values(webhooks).map(({ operationId }) => operationId)
   expect(called.filter((id) => !found.operations[id] && !without[id])).toEqual([])
 })
@@ -239,9 +238,8 @@ it('every REST operation with a JSON response has an example, or a reason to hav
 it.skipIf(process.env.RECORD_EXAMPLES)(
   'the committed example responses have the same shape as the current responses',
   () => {
-    const committed = JSON.parse(readFileSync(file, 'utf8'))
     expect(
-      shapeOf(committed),
+      shapeOf(JSON.parse(readFileSync(file, 'utf8'))),
       'RECORD_EXAMPLES=1 npx vitest run test/api/http/openapi-examples.test.ts, then npm run generate',
     ).toEqual(shapeOf(found))
   },

@@ -62,11 +62,10 @@ describe.each(table)('route $name', ({ route }) => {
 })
 
 it('routes have unique operation names, so that logs and traces identify the route', () => {
-  const nameOf = (route: (typeof routes)[number]) => {
+  const byName = Map.groupBy(routes, (route: (typeof routes)[number]) => {
     const [operation] = route.operation.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
     return operation?.name?.value
-  }
-  const byName = Map.groupBy(routes, nameOf)
+  })
   // Two paths of the same resource share one document.
   for (const [, shared] of byName) expect(new Set(shared.map(({ operation }) => operation)).size).toBe(1)
 })

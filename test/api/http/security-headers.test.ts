@@ -66,8 +66,7 @@ it.each([
 ])('for the public URL %s, sends the header Strict-Transport-Security: %s', async (publicUrl, expected) => {
   const server = createHttpServer({ log: createTestLog(), publicUrl })
   atEnd(() => server.drain(100))
-  const port = await server.listen(0, '127.0.0.1')
-  const response = await fetch(`http://127.0.0.1:${port}/`)
+  const response = await fetch(`http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/`)
   await response.arrayBuffer()
   expect(response.headers.get('strict-transport-security')).toBe(expected)
 })

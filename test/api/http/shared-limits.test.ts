@@ -141,11 +141,10 @@ it('two processes share the limit of open streams per user, and closed streams c
 it("two processes share the limit of streams per address, and a dead process's streams expire after a minute", async () => {
   const headers = newAddress()
   await expectShared(3, async (url) => follow(url, await app.newUser(), headers))
-  const subject = `streams:address:${headers['X-Forwarded-For']}`
   // Simulates a process that was killed a minute ago.
   await app.sql(
     `update concurrency_counters set holders = (select jsonb_object_agg(key, value || '{"until": 0}') from jsonb_each(holders)) where subject = $1`,
-    [subject],
+    [`streams:address:${headers['X-Forwarded-For']}`],
   )
   expect((await follow(another.url, await app.newUser(), headers)).status).toBe(200)
   // A live process renews its counters.

@@ -10,8 +10,6 @@ import { expectError, expectOk } from '../../support/expect-error.ts'
 import type { Answer } from '../../support/http-client.ts'
 import { createTestApp, fundedKey, newFile, registerWith } from '../../support/test-app.ts'
 
-const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
-
 const app = await createTestApp({ withChain: true, env: { TRUSTED_PROXIES: '127.0.0.1' } })
 
 const owner = await app.newUser({ num: '100' })
@@ -22,9 +20,8 @@ const titleOf = ({ text }: Answer) => /<title>(.*)<\/title>/.exec(text)?.[1]
 const property = (text: string, name: string) =>
   new RegExp(`<meta property="${name}" content="([^"]*)">`).exec(text)?.[1]
 
-const fields = { headline: 'First', caption: HOSTILE, public_access: 'true' }
-const { body: registered } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
-const nid: string = registered.id
+const fields = { headline: 'First', caption: `</script><script>alert("x")</script> & 'so on'`, public_access: 'true' }
+const nid: string = (await registerWith(owner.rest, { asset_file: newFile(), ...fields })).body.id
 const path = `/assets/${nid}`
 await patch(nid, { headline: 'Second', commit_message: 'Say it better' })
 await patch(nid, { nit_commit_custom: { license: { name: 'CC0' } } })
@@ -173,8 +170,7 @@ describe('page of a private asset', () => {
         'x-robots-tag': 'noindex',
       })
       expect(page.text).not.toMatch(/og:|canonical|--gateway/)
-      const checked = await app.rest('POST', addressIn(url), { urlencoded: {} })
-      expect(checked.text).toContain('<span class="mark good">')
+      expect((await app.rest('POST', addressIn(url), { urlencoded: {} })).text).toContain('<span class="mark good">')
       const [, proof] = /href="([^"]+)" download>/.exec(page.text)!
       const file = await fetch(proof!.replaceAll('&amp;', '&'))
       expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/vnd.ipld.car; version=1'])
@@ -352,8 +348,7 @@ describe('page of a private asset', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true')
     expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))
     expectError(await make('one link'), 'IDEMPOTENCY_KEY_REUSED')
-    const { body: single } = await make('single')
-    expectOk(await owner.rest('DELETE', `asset-links/${single.id}/`))
+    expectOk(await owner.rest('DELETE', `asset-links/${(await make('single')).body.id}/`))
     expectError(await make('single'), 'IDEMPOTENCY_KEY_REUSED')
     const other = addressIn((await make('another')).body.url)
     expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))

@@ -106,8 +106,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     await created({ name })
     const taken = ['A network app with this name already exists.']
     expect((await create({ name: ` ${name.toUpperCase()}` })).fails('VALIDATION_FAILED')).toEqual({ name: taken })
-    const { id } = await created()
-    expect((await update(id, { name })).fails('VALIDATION_FAILED')).toEqual({ name: taken })
+    expect((await update((await created()).id, { name })).fails('VALIDATION_FAILED')).toEqual({ name: taken })
   })
 
   it('ten requests with one idempotency key create one network app with one secret', async () => {
@@ -231,8 +230,7 @@ describe('network apps over REST', () => {
     [{ delivery_failure_policy: 'pray' }, { delivery_failure_policy: [expect.stringMatching(/keep, refund/)] }],
     [{ price: 1e21 }, { price: [expect.stringMatching(/12 digits/)] }],
   ])('a network app rejects the fields %j', async (fields, details) => {
-    const { body } = expectError(await post({ price: '1', ...fields }), 'VALIDATION_FAILED')
-    expect(body.error.details).toEqual(details)
+    expect(expectError(await post({ price: '1', ...fields }), 'VALIDATION_FAILED').body.error.details).toEqual(details)
   })
 
   it('only administrators can search network apps by name, and the exact match is first', async () => {

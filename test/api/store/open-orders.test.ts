@@ -164,12 +164,11 @@ describe('arguments of orders', () => {
   })
 
   it('the arguments of an order are erased when the order is refunded', async () => {
-    const receiver = await startReceiver(onTestFinished, answerWith(410))
     const json = {
       name: 'Refunding',
       price_mode: 'fixed',
       price: '1',
-      webhook_url: receiver.url,
+      webhook_url: (await startReceiver(onTestFinished, answerWith(410))).url,
       delivery_failure_policy: 'refund',
     }
     const { id: network_app } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { type ParsedMail, parseMail } from '../../support/parse-mail.ts'
 import { answerWith, startReceiver } from '../../support/receiver.ts'
@@ -53,10 +53,7 @@ const mailsTo = (person: SignedIn, orderId: string): ParsedMail[] =>
 
 async function mailTo(person: SignedIn, orderId: string, template: string): Promise<ParsedMail> {
   const isIt = ({ headers }: ParsedMail) => headers['message-id']?.[0] === `<${template}-${orderId}@localhost>`
-  const mails = await eventually(
-    () => mailsTo(person, orderId).filter(isIt),
-    (found) => found.length > 0,
-  )
+  const mails = await poll(() => mailsTo(person, orderId).filter(isIt)).until((found) => found.length > 0)
   return mails[0]!
 }
 
@@ -93,8 +90,7 @@ describe('mails about payments', () => {
 
   it("a payment sends the app owner the earnings after the platform's share", async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
-    const order = await buy(buyer, (await newApp()).id)
-    const { subject, text } = await mailTo(owner, order, 'sale')
+    const { subject, text } = await mailTo(owner, await buy(buyer, (await newApp()).id), 'sale')
     expect(subject).toMatch(/^You sold Upscale/)
     expect(text).toContain('Platform’s share: 0.63 NUM\nEarned in points: 2.64\nEarned in NUM: 1.98\n')
     expect(text).not.toContain(buyer.username)
@@ -156,12 +152,7 @@ describe('refunds by administrators', () => {
     const mailOf = async (refund: { id: string }) => {
       const isIt = ({ headers }: ParsedMail) =>
         headers['message-id']?.[0] === `<administrator-refund-${refund.id}@localhost>`
-      return (
-        await eventually(
-          () => mailsTo(buyer, order).filter(isIt),
-          (found) => found.length > 0,
-        )
-      )[0]!
+      return (await poll(() => mailsTo(buyer, order).filter(isIt)).until((found) => found.length > 0))[0]!
     }
     const part = await giveBack({ amount: '3.25', reason: 'The picture <b>is</b> blurred.' })
     const { subject, text, html } = await mailOf(part)
@@ -183,16 +174,14 @@ describe('mail jobs for orders', () => {
     const { id } = await newApp()
     server.mood = '451'
     const order = await buy(buyer, id)
-    await eventually(
-      () => app.sql(`select id::text from jobs.job where name = 'mail' and state = 'retry'`),
+    await poll(() => app.sql(`select id::text from jobs.job where name = 'mail' and state = 'retry'`)).until(
       (rows) => rows.length === 2,
     )
     server.mood = 'accept'
     await app.sql(`update jobs.job set start_after = now() where name = 'mail' and state = 'retry'`)
     await mailTo(buyer, order, 'receipt')
     await mailTo(owner, order, 'sale')
-    await eventually(
-      () => app.sql(`select id::text from jobs.job where name = 'mail' and state <> 'completed'`),
+    await poll(() => app.sql(`select id::text from jobs.job where name = 'mail' and state <> 'completed'`)).until(
       (rows) => rows.length === 0,
     )
     expect([mailsTo(buyer, order).length, mailsTo(owner, order).length]).toEqual([1, 1])
@@ -231,7 +220,6 @@ describe('mail jobs for orders', () => {
   })
 
   it('order mail jobs log neither addresses nor mail texts', () => {
-    const logged = JSON.stringify(app.log.lines)
-    expect(logged).not.toMatch(/@example\.org|Upscale/)
+    expect(JSON.stringify(app.log.lines)).not.toMatch(/@example\.org|Upscale/)
   })
 })

@@ -106,8 +106,7 @@ describe.each(bothApis)('creation of orders over $name', (api) => {
         { networkApp: store.appId, actionArgs: { a: 1 } },
         { headers: { ...store.service, 'Idempotency-Key': 'k' } },
       )
-    const results = await Promise.all([send(), send(), send()])
-    expect(new Set(results.map(({ text }) => text)).size).toBe(1)
+    expect(new Set((await Promise.all([send(), send(), send()])).map(({ text }) => text)).size).toBe(1)
     expect((await send()).headers.get('idempotency-replayed')).toBe('true')
     expect((await api.listOrders(buyer)).ok().totalCount).toBe(1)
   })
@@ -151,8 +150,7 @@ describe.each(bothApis)('confirmation of orders over $name', (api) => {
   it('pays exactly as many concurrent orders as the balance covers', async () => {
     const buyer = await app.newUser({ points: '5', num: '2.5' })
     const orders = await Promise.all(Array.from({ length: 8 }, () => order(buyer)))
-    const results = await Promise.all(orders.map(({ id }) => confirm(buyer, id)))
-    const rejected = results.filter(codeOf)
+    const rejected = (await Promise.all(orders.map(({ id }) => confirm(buyer, id)))).filter(codeOf)
     expect(rejected).toHaveLength(5)
     for (const result of rejected) result.fails('INSUFFICIENT_FUND')
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '0' })
@@ -162,8 +160,7 @@ describe.each(bothApis)('confirmation of orders over $name', (api) => {
     const newSeller = () => app.newUser({ role: 'ADMIN', num: '50' })
     const [one, other] = await Promise.all([newSeller(), newSeller()])
     const [ofOne, ofOther] = [await createStore(app, { owner: one }), await createStore(app, { owner: other })]
-    const self = await order(one, {}, ofOne)
-    expect((await confirm(one, self.id)).ok().status).toBe('SUCCESS')
+    expect((await confirm(one, (await order(one, {}, ofOne)).id)).ok().status).toBe('SUCCESS')
     expect(await app.wallet(one)).toEqual({ num: '49.7', points: '0' })
     const pairs = await Promise.all(
       Array.from({ length: 10 }, async () => [await order(one, {}, ofOther), await order(other, {}, ofOne)] as const),

@@ -85,8 +85,7 @@ describe('mail errors in `annal doctor`', () => {
     ['TLS required for sign-in', { AUTH: '538 Encryption required' }, /TLS \(EAUTH 538\)/, /requireTLS=true/],
     ['a required sign-in', { MAIL: '530 Authentication required' }, /the password.*EENVELOPE 530/, /Correct the/],
   ])('is explained: %s', async (_, replies, finding, fix) => {
-    const url = 'AUTH' in replies ? signIn : plain
-    expect(await explanationOf({ replies }, url)).toEqual(explained(finding, fix))
+    expect(await explanationOf({ replies }, 'AUTH' in replies ? signIn : plain)).toEqual(explained(finding, fix))
   })
 
   it.each<[what: string, script: Script, url: string, finding: RegExp, fix: RegExp]>([

@@ -29,8 +29,7 @@ async function rises(
   const read = (seen: Scrape) => samples.map(([name, labels]) => seen.value(name, labels) ?? 0)
   const before = read(await now())
   await work()
-  const after = read(await now())
-  return after.map((value, index) => value - before[index]!)
+  return read(await now()).map((value, index) => value - before[index]!)
 }
 
 describe('metrics', () => {
@@ -42,8 +41,7 @@ describe('metrics', () => {
     const user = await app.newUser()
     await user.register()
     const { types, all } = await now()
-    const ours = [...types].filter(([name]) => name.startsWith('annal_'))
-    expect(Object.fromEntries(ours)).toEqual(
+    expect(Object.fromEntries([...types].filter(([name]) => name.startsWith('annal_')))).toEqual(
       Object.fromEntries(Object.entries(metricTable).map(([name, { type }]) => [name, type])),
     )
     for (const [name, { labels, type }] of Object.entries(metricTable) as [string, MetricRow][]) {
@@ -142,11 +140,9 @@ describe('metrics', () => {
     const user = await app.newUser({ num: '10' })
     const open = () => send(app.url, { path: '/api/v3/events/stream', token: user.token }, { streamFor: 200 })
     expect(await rises(() => user.register(), [['annal_uploads_total', { outcome: 'accepted' }]])).toEqual([1])
-    const refused = await rises(
-      () => Promise.all([open(), open()]),
-      [['annal_limit_rejections_total', { limit: 'streams' }]],
-    )
-    expect(refused).toEqual([1])
+    expect(
+      await rises(() => Promise.all([open(), open()]), [['annal_limit_rejections_total', { limit: 'streams' }]]),
+    ).toEqual([1])
     await eventually(now, (scraped) => scraped.value('annal_streams') === 0)
     expectOk(await store.confirm(user, (await store.order(user, { network_app: id })).id))
     const waiting = await now()

@@ -164,8 +164,7 @@ describe('requests rejected by the HTTP server', () => {
   async function startServer() {
     const log = createTestLog()
     const telemetry = createRequestTelemetry().follow(log)
-    const timeouts = { request: 200, headers: 100, checkEvery: 20 }
-    const server = createHttpServer({ log, telemetry, timeouts })
+    const server = createHttpServer({ log, telemetry, timeouts: { request: 200, headers: 100, checkEvery: 20 } })
     atEnd(() => server.drain(100))
     return { server, log, url: `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}` }
   }
@@ -187,12 +186,11 @@ describe('requests rejected by the HTTP server', () => {
     const { server, log, url } = await startServer()
     await server.serve((app) => app.post('/reads', () => new Promise<void>(() => {})))
     const requestId = randomUUID()
-    const headers = { 'Content-Length': 10, 'X-Request-Id': requestId }
     const answer = await callRaw({
       url,
       method: 'POST',
       path: '/reads',
-      headers,
+      headers: { 'Content-Length': 10, 'X-Request-Id': requestId },
       pieces: [Buffer.from('12')],
       end: 'wait',
     })

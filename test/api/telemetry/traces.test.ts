@@ -5,7 +5,7 @@ import { startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { eventually, poll } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { type ReceivedSpan, startOtlpReceiver } from '../../support/otlp-receiver.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -57,7 +57,6 @@ describe('traces', () => {
     const [call] = await poll(() => receiver.calls).until((calls) => calls.length === 1)
     const spans = await traced(traceId, 'relay include', 'POST', 'process webhook-delivery')
     const patch = 'PATCH /api/v3/assets/:nid'
-    const confirm = 'POST /api/v3/store/network-app-orders/:id/confirm'
     expect(named(spans, patch)).toMatchObject({
       parentSpanId: spanId,
       kind: 2,
@@ -76,7 +75,7 @@ describe('traces', () => {
     const [commit] = await app.sql('select transaction_hash from commit_relays where trace like $1', [`%${traceId}%`])
     expect(named(spans, 'relay include').attributes['annal.chain.transaction']).toBe(commit!.transaction_hash)
     expect(wayUp(spans, 'POST').slice(0, 2)).toEqual(['POST', 'process webhook-delivery'])
-    expect(wayUp(spans, 'POST').at(-1)).toBe(confirm)
+    expect(wayUp(spans, 'POST').at(-1)).toBe('POST /api/v3/store/network-app-orders/:id/confirm')
     expect(call!.headers.traceparent).toBe(`00-${traceId}-${named(spans, 'POST').spanId}-01`)
     expect(collector.resources[0]).toMatchObject({ 'service.name': 'annal-here' })
   })
@@ -104,8 +103,7 @@ describe('traces', () => {
     const before = collector.spans.length
     await app.rest('GET', '/healthz')
     await app.rest('GET', '/version')
-    const begun = await eventually(
-      () => collector.spans.slice(before).find((span) => span.name === 'GET /version'),
+    const begun = await poll(() => collector.spans.slice(before).find((span) => span.name === 'GET /version')).until(
       Boolean,
     )
     expect(begun!.parentSpanId || undefined).toBeUndefined()

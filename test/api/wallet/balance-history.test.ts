@@ -84,8 +84,7 @@ async function moveMuch() {
 it('a wallet statement returns the balance after each transfer of any kind, on pages of any size', async () => {
   const { user, store } = await moveMuch()
   for (const who of [user, store.owner]) {
-    const noted = await notedOf(who)
-    if (who === user) expect(noted.length).toBeGreaterThan(0)
+    if (who === user) expect((await notedOf(who)).length).toBeGreaterThan(0)
     const whole = await read(who, 100, 'down')
     expectRightBalances(whole)
     for (const size of [1, 4, 7]) {
@@ -109,8 +108,7 @@ it('stores the balance after each transfer, even if one SQL statement makes seve
   const lines = await read(user, 100, 'down')
   expectRightBalances(lines)
   expect(lines.map(({ num }) => num)).toEqual(['1', '1', '1', '1', '1'])
-  const noted = await notedOf(user)
-  expect(noted.map(({ num }) => Number(num))).toEqual([1, 2, 3, 4, 5])
+  expect((await notedOf(user)).map(({ num }) => Number(num))).toEqual([1, 2, 3, 4, 5])
 })
 
 it('stored balances are immutable, and the invariants compare the balances with the entries', async () => {
@@ -120,10 +118,8 @@ it('stored balances are immutable, and the invariants compare the balances with 
   await notesEvery(THIRD)
   await expect(app.sql('update statement_balances set num = 1')).rejects.toThrow(/is refused/)
   await expect(app.sql('delete from statement_balances')).rejects.toThrow(/is refused/)
-  const found = async () => {
-    const all = await checkInvariants(app.installation.database)
-    return all.find(({ invariant }) => invariant.id === 'C9')!.rows
-  }
+  const found = async () =>
+    (await checkInvariants(app.installation.database)).find(({ invariant }) => invariant.id === 'C9')!.rows
   expect(await found()).toEqual([])
   const without = async (change: string) => {
     const client = new pg.Client({ connectionString: app.env.DATABASE_URL })
@@ -140,8 +136,7 @@ it('stored balances are immutable, and the invariants compare the balances with 
   expect(await found()).toEqual([])
   await notesEvery('true')
   expect(await without(`delete from statement_balances where transfer_id = ${first}`)).toBe(1)
-  const missing = (await found()).filter((row) => (row as { subject: string }).subject === user.publicId)
-  expect(missing).toHaveLength(1)
+  expect((await found()).filter((row) => (row as { subject: string }).subject === user.publicId)).toHaveLength(1)
   await app.sql(
     'insert into statement_balances select $1::uuid, min(transfer_id::text)::uuid, 0, 1 from entries where wallet_id = $1::uuid',
     [user.id],

@@ -91,8 +91,7 @@ describe.each([
     const left = await app.wallet(user)
     expect(left.points).toBe('0')
     expect(Number(left.num)).toBeCloseTo(3 - Number(dry.body.num_charged), 12)
-    const again = await tried(() => post(user, { asset_file: file }))
-    expect(reported(again)).toEqual(['duplicate_asset_not_allowed'])
+    expect(reported(await tried(() => post(user, { asset_file: file })))).toEqual(['duplicate_asset_not_allowed'])
   })
 
   it('a quote of a registration reports every problem with its field', async () => {
@@ -135,8 +134,7 @@ describe.each([
     expect((await post(user, { asset_file: file })).body.errors).toEqual([])
     const { cid } = await app.installation.contentStore.identifyFile(file.stream() as never)
     await expect(app.installation.contentStore.size(cid)).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    const registered = expectOk(await real.post(user, { asset_file: file }))
-    expect(registered.id).toBe(cid)
+    expect(expectOk(await real.post(user, { asset_file: file })).id).toBe(cid)
   })
 
   it('a quote of an update returns its cost, or 0 if nothing changes', async () => {
@@ -357,7 +355,6 @@ describe('max_cost', () => {
     const total = readPricing(app.context).total
     const { id } = expectOk(await real.post(user, { max_cost: total }))
     expectOk(await real.patch(user, id, { caption: 'new', max_cost: total }))
-    const made = expectOk(await real.order(user, { max_cost: '2.5' }))
-    expectOk(await real.confirm(user, made.id, { max_cost: '2.50' }))
+    expectOk(await real.confirm(user, expectOk(await real.order(user, { max_cost: '2.5' })).id, { max_cost: '2.50' }))
   })
 })

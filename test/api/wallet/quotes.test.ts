@@ -91,8 +91,7 @@ describe('quotes', () => {
     const { id: orderId } = await store.order(user)
     await store.confirm(user, orderId)
     const input = { orderId, amount: '2', reason: 'Late' }
-    const quote = await asked(admin, 'refundOrder', input)
-    expect(quote).toEqual({
+    expect(await asked(admin, 'refundOrder', input)).toEqual({
       ...{ __typename: 'RefundQuote', total: '2', num: '1.5', points: '0.5', available: '2.5', problems: [] },
     })
     expect(await app.wallet(user)).toEqual({ points: '0', num: '3.5' })
@@ -122,8 +121,7 @@ describe('quotes', () => {
 
   it('quotes are the same in REST and GraphQL', async () => {
     const user = await app.newUser({ points: '1' })
-    const input = { networkApp: store.appId, maxCost: '2' }
-    const { problems, ...quote } = await asked(user, 'createOrder', input)
+    const { problems, ...quote } = await asked(user, 'createOrder', { networkApp: store.appId, maxCost: '2' })
     const { body } = await user.rest('POST', 'store/network-app-orders/?dry_run=true', {
       json: { network_app: store.appId, max_cost: '2' },
       headers: store.service,

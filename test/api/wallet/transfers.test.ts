@@ -115,8 +115,7 @@ it.each(['down', 'up'] as const)(
 )
 
 it('skips the first transfers of a wallet statement for a given offset', async () => {
-  const user = await userWithGrants(4)
-  const page = await read(user, { first: 2, offset: 1 })
+  const page = await read(await userWithGrants(4), { first: 2, offset: 1 })
   expect(linesOf(page).map(({ points, balance }) => [points, balance.points])).toEqual([
     ['3', '6'],
     ['2', '3'],
@@ -139,8 +138,7 @@ it('a wallet statement is empty for a wallet without transfers', async () => {
 })
 
 it('a wallet statement shows only transfers of the caller, and rejects anonymous callers', async () => {
-  const user = await userWithGrants(1)
-  expect(linesOf(await read(user))).toHaveLength(1)
+  expect(linesOf(await read(await userWithGrants(1)))).toHaveLength(1)
   expect(linesOf(await read(admin))).toEqual([])
   expectError(await app.graphql(statementQuery), 'NOT_AUTHENTICATED')
   expectError(await app.rest('GET', 'wallet/transfers/'), 'NOT_AUTHENTICATED')

@@ -9,7 +9,7 @@ import {
 } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { complaintOfCall } from '../../support/described.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'
 import { answerWith, type Receiver, type Respond, startReceiver } from '../../support/receiver.ts'
@@ -51,18 +51,14 @@ async function sell(respond: Respond, { policy = 'keep', actionArgs = {}, price 
   )
   const buyer = await app.newUser({ points: '1', num: '100' })
   const made = await store.order(buyer, { network_app: id, action_args: actionArgs })
-  const order = expectOk(await store.confirm(buyer, made.id))
-  return { store, buyer, secret, order, receiver }
+  return { store, buyer, secret, order: expectOk(await store.confirm(buyer, made.id)), receiver }
 }
 
 const deliveriesOf = async ({ store, order }: Sale) =>
   expectOk(await store.owner.rest('GET', `store/webhook-deliveries/?order_id=${order.id}`)).results
 const deliveryOf = async (sale: Sale) => (await deliveriesOf(sale)).at(-1)
 const attempted = (sale: Sale, count: number) =>
-  eventually(
-    () => deliveryOf(sale),
-    (delivery) => delivery.attempt_count === count,
-  )
+  poll(() => deliveryOf(sale)).until((delivery) => delivery.attempt_count === count)
 const statusOf = async ({ order }: Sale) => {
   const [row] = await app.sql('select status::text from orders where id = $1::uuid', [fromId(order.id)!.uuid])
   return row!.status
@@ -93,7 +89,6 @@ function expectWait({ next_attempt_at, attempts }: Awaited<ReturnType<typeof att
 }
 
 async function passTime(sale: Sale, attempts?: number) {
-  const { uuid } = fromId((await deliveryOf(sale)).id)!
   await app.sql(
     `with due as (
        update webhook_deliveries set next_attempt_at = now() - interval '1 ms', attempt_count = coalesce($2::int, attempt_count)
@@ -101,7 +96,7 @@ async function passTime(sale: Sale, attempts?: number) {
      )
      update jobs.job set start_after = now() from due
      where name = 'webhook-delivery' and data->>'deliveryId' = due.id and state < 'active'`,
-    [uuid, attempts ?? null],
+    [fromId((await deliveryOf(sale)).id)!.uuid, attempts ?? null],
   )
 }
 
@@ -150,8 +145,7 @@ describe('webhook deliveries of paid orders', () => {
   it('the webhook delivery stores the response of the receiver without any argument of the order', async () => {
     const token = 'live-token-0123456789abcdef'
     const sale = await sell((res, { body }) => void res.end(body), { actionArgs: { auth: [{ token }] } })
-    const delivery = await attempted(sale, 1)
-    expect(delivery.attempts[0].response).toContain('order.paid')
+    expect((await attempted(sale, 1)).attempts[0].response).toContain('order.paid')
     expect(JSON.stringify(await app.sql('select * from webhook_attempts'))).not.toContain(token)
   })
 
@@ -209,8 +203,7 @@ describe('receivers that always fail', () => {
     await attempted(sale, 1)
     const wallet = await app.wallet(sale.buyer)
     await passTime(sale, MAX_ATTEMPTS - 1)
-    const delivery = await attempted(sale, MAX_ATTEMPTS)
-    expect(delivery).toMatchObject({ status: 'given_up', next_attempt_at: null })
+    expect(await attempted(sale, MAX_ATTEMPTS)).toMatchObject({ status: 'given_up', next_attempt_at: null })
     expect(await statusOf(sale)).toBe('FAILURE')
     expect(await app.wallet(sale.buyer)).toEqual(wallet)
     expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.failed'])
@@ -243,8 +236,7 @@ describe('receivers that always fail', () => {
     await attempted(sale, 1)
     // The owner spends all points and nearly all NUM that they earned.
     const elsewhere = await createStore(app, { price: '8.5' })
-    const bought = await elsewhere.order(sale.store.owner)
-    expectOk(await elsewhere.confirm(sale.store.owner, bought.id))
+    expectOk(await elsewhere.confirm(sale.store.owner, (await elsewhere.order(sale.store.owner)).id))
     expect(await app.wallet(sale.store.owner)).toEqual({ num: '0.3', points: '0' })
     await passTime(sale, MAX_ATTEMPTS - 1)
     await attempted(sale, MAX_ATTEMPTS)
@@ -306,20 +298,18 @@ describe('log of webhook deliveries', () => {
       expectError(await sale.buyer.rest(method, path), 'PERMISSION_DENIED')
       expectError(await app.rest(method, path), 'NOT_AUTHENTICATED')
     }
-    const node = await sale.buyer.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })
-    expect(expectOk(node).node).toBeNull()
+    expect(expectOk(await sale.buyer.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })).node).toBeNull()
   })
 
   it('both APIs return the same webhook deliveries, and support filters', async () => {
     const sale = await sell(answerWith(200))
     const delivery = await attempted(sale, 1)
     const { owner } = sale.store
-    const filter = { networkAppId: delivery.network_app_id, orderId: sale.order.id, status: 'DELIVERED' }
     const { webhookDeliveries } = expectOk(
       await owner.graphql(
         `query ($filter: WebhookDeliveryFilter) { webhookDeliveries(filter: $filter) { totalCount
            nodes { id eventId networkApp { id } attempts { number statusCode } } } }`,
-        { filter },
+        { filter: { networkAppId: delivery.network_app_id, orderId: sale.order.id, status: 'DELIVERED' } },
       ),
     )
     expect(webhookDeliveries).toEqual({
@@ -382,8 +372,7 @@ describe('webhook test events', () => {
     return { store, owner: store.owner, appId: made.id as string, secret: made.webhook_secret as string }
   }
   const settled = (owner: SignedIn, id: string, attempts = 1) =>
-    eventually(
-      async () => expectOk(await owner.rest('GET', `store/webhook-deliveries/${id}/`)),
+    poll(async () => expectOk(await owner.rest('GET', `store/webhook-deliveries/${id}/`))).until(
       ({ status, attempt_count }) => status !== 'pending' && attempt_count === attempts,
     )
 
@@ -448,9 +437,8 @@ describe('webhook test events', () => {
 
   it('the delivery log shows the payload of a payment without the order arguments', async () => {
     const sale = await sell(answerWith(200), { actionArgs: { token: 'live-token' } })
-    const { id } = await attempted(sale, 1)
     const { payload, event_type: type } = expectOk(
-      await sale.store.owner.rest('GET', `store/webhook-deliveries/${id}/`),
+      await sale.store.owner.rest('GET', `store/webhook-deliveries/${(await attempted(sale, 1)).id}/`),
     )
     const sent = JSON.parse(sale.receiver.calls[0]!.body)
     expect(type).toBe('order.paid')
@@ -495,10 +483,7 @@ describe('replays of deliveries', () => {
     const sale = await sell((response) => {
       answer = () => void response.end()
     })
-    await eventually(
-      () => sale.receiver.calls,
-      ({ length }) => length === 1,
-    )
+    await poll(() => sale.receiver.calls).until(({ length }) => length === 1)
     const { id } = await deliveryOf(sale)
     const order = `select from orders where id = '${fromId(sale.order.id)!.uuid}' for update`
     const asked = await whileHeld(app, order, async () => {
@@ -525,10 +510,9 @@ describe('orders refunded by administrators', () => {
   const refuseToServe: Respond = (response, { body }) =>
     void response.writeHead(body.includes('"order.paid"') ? 500 : 200).end()
   const refundsDelivered = (sale: Sale, count: number) =>
-    eventually(
-      async () => (await deliveriesOf(sale)).filter(({ status }: { status: string }) => status === 'delivered'),
-      ({ length }) => length === count,
-    )
+    poll(async () =>
+      (await deliveriesOf(sale)).filter(({ status }: { status: string }) => status === 'delivered'),
+    ).until(({ length }) => length === count)
 
   it("the webhook reports each partial refund without its reason, like the seller's event feed", async () => {
     const sale = await sell(refuseToServe)
@@ -591,10 +575,7 @@ describe('orders refunded by administrators', () => {
     const path = `store/network-app-orders/${sale.order.id}/refunds/`
     const more = () => sale.store.owner.rest('POST', path, { json: { reason: 'x', amount: '0.5' } })
     const [answers] = await Promise.all([Promise.all([more(), more(), more()]), passTime(sale, MAX_ATTEMPTS - 1)])
-    await eventually(
-      () => statusOf(sale),
-      (status) => status === 'REFUNDED',
-    )
+    await poll(() => statusOf(sale)).until((status) => status === 'REFUNDED')
     for (const { status } of answers) expect([201, 400]).toContain(status)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
     expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })

@@ -1,7 +1,7 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { createStore } from '../../support/store.ts'
@@ -27,23 +27,16 @@ it('a hanging endpoint with a long queue does not delay webhooks to other endpoi
       }),
     )
     for (let made = 0; made < count; made += 1) {
-      const order = await store.order(buyer, { network_app: id })
-      expectOk(await store.confirm(buyer, order.id))
+      expectOk(await store.confirm(buyer, (await store.order(buyer, { network_app: id })).id))
     }
   }
   await sell(hanging.url, HANGING)
   jobs = await startJobs(app.installation)
   await jobs.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
   // The maximum number of concurrent deliveries.
-  await eventually(
-    () => hanging.connections(),
-    (count) => count === deliveryWork.groupConcurrency,
-  )
+  await poll(() => hanging.connections()).until((count) => count === deliveryWork.groupConcurrency)
   await sell(good.url, GOOD)
-  await eventually(
-    () => new Set(good.calls.map(({ headers }) => headers['webhook-id'])).size,
-    (size) => size === GOOD,
-  )
+  await poll(() => new Set(good.calls.map(({ headers }) => headers['webhook-id'])).size).until((size) => size === GOOD)
 
   // None of the blocked deliveries has ended or restarted.
   expect(hanging.calls).toHaveLength(deliveryWork.groupConcurrency)

@@ -2,7 +2,7 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { installJobs, type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { answerWith, startReceiver } from '../../support/receiver.ts'
 import { createStore } from '../../support/store.ts'
@@ -26,14 +26,8 @@ async function start() {
   await installJobs(app.installation.databaseUrl)
   await app.sql('update jobs.queue set maintain_on = null')
   jobs = await startJobs(app.installation)
-  await eventually(
-    () => app.sql('select name from jobs.queue where maintain_on is null'),
-    (left) => left.length === 0,
-  )
-  await eventually(
-    () => waiting('mail'),
-    (left) => left.length === 0,
-  )
+  await poll(() => app.sql('select name from jobs.queue where maintain_on is null')).until((left) => left.length === 0)
+  await poll(() => waiting('mail')).until((left) => left.length === 0)
 }
 
 it("after a year of downtime, delivers webhooks of paid orders and destroys deleted accounts' keys", async () => {
@@ -55,15 +49,11 @@ it("after a year of downtime, delivers webhooks of paid orders and destroys dele
   await jobs!.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
   await jobs!.work('forget-key', { concurrency: 1 }, app.jobs['forget-key'])
   for (const { id } of orders) {
-    await eventually(
-      () => buyer.rest('GET', `store/network-app-orders/${id}/`),
+    await poll(() => buyer.rest('GET', `store/network-app-orders/${id}/`)).until(
       ({ body }) => body.status === 'success',
     )
   }
-  await eventually(
-    () => waiting('forget-key'),
-    (left) => left.length === 0,
-  )
+  await poll(() => waiting('forget-key')).until((left) => left.length === 0)
   const forgotten: string[] = []
   for await (const owner of app.installation.vault.deletedOwners()) forgotten.push(owner)
   expect(forgotten).toContain(leaver.id)
