@@ -102,8 +102,7 @@ it('`annal check` lists unknown commits with their recorder', async () => {
   const [asset] = await settle(1, 1)
   const older = await server.createWorld()
   try {
-    const settings = await world.sql<{ key: string; value: string }>('select key, value from key_values')
-    for (const { key, value } of settings)
+    for (const { key, value } of await world.sql<{ key: string; value: string }>('select key, value from key_values'))
       await older.sql('insert into key_values (key, value) values ($1, $2)', [key, value])
     const { H4, ...others } = await check(older)
     expect(others).toEqual({})

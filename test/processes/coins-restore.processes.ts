@@ -98,14 +98,12 @@ it('a restored database imports transactions that only the chain knows, and pays
   expect(await coins('--write-off', borne)).toMatchObject({ code: 1, imported: null })
   expect(await movesOf(other)).toEqual([])
   // A node without archive state cannot report who used a nonce. The blocks are read instead.
-  proxy.fault = async (calls, pass) => {
-    const replies = await pass()
-    return replies.map((reply) => {
+  proxy.fault = async (calls, pass) =>
+    (await pass()).map((reply) => {
       const call = calls.find(({ id }) => id === reply.id)!
       const isOld = call.method === 'eth_getTransactionCount' && Number(call.params[1]) < seen.block
       return isOld ? { jsonrpc: '2.0', id: reply.id, error: { code: -32000, message: 'missing trie node' } } : reply
     })
-  }
   const blind = await coins('--write-off', borne, '--import')
   expect(blind).toMatchObject({ code: 1, imported: null })
   expect(blind.differing[0].problems[0]).toContain('the node does not know them. Name a block')

@@ -23,6 +23,15 @@ const { pay, rich, movesOf, settled, changed, findings } = scene
 const { installation } = app
 
 const credited = (user: SignedIn, num: string) => eventually(async () => (await app.wallet(user)).num === num)
+/** Mines enough blocks to confirm the deposits of a user, and waits until the wallet has this balance. */
+const confirmed = async (user: SignedIn, num: string) => {
+  await mine(CONFIRMATIONS + 1)
+  await credited(user, num)
+}
+const expectSwept = async (user: SignedIn) => {
+  expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+}
 const broadcast = (user: SignedIn) => eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
 
 it('the treasury sweeps a credited deposit less the fee, and records the location of the coins', async () => {
@@ -117,8 +126,7 @@ it('sweeps 1,234 coins of a deleted account whose key no longer exists', async (
   expect(await balanceOf(user.address)).toBe(0n)
   const arrived = moves.reduce((sum, move) => sum + toUnits(move.arrived!), 0n)
   expect((await balanceOf(treasuryAddress)) - before).toBe(arrived)
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, '5')
+  await confirmed(user, '5')
   await cleanUpDeletedAccounts(app.context)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
@@ -168,8 +176,7 @@ it('does not sweep coins worth less than a hundred fees until there are more coi
   expect([await movesOf(user), await balanceOf(user.address)]).toEqual([[], dust])
   await mover.stop()
   await pay(user.address, COIN)
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, fromUnits(COIN + dust))
+  await confirmed(user, fromUnits(COIN + dust))
   moveCoins()
   expect(await settled(user)).toMatchObject([{ amount: fromUnits(COIN + dust) }])
   expect(await balanceOf(user.address)).toBe(0n)
@@ -302,8 +309,7 @@ async function reorganizedAway() {
   await mine()
   const snapshot = await chain.rpc.call<string>('evm_snapshot')
   await send()
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, '2')
+  await confirmed(user, '2')
   const first = moveCoins()
   await settled(user)
   await first.stop()
@@ -336,29 +342,23 @@ it('a reorganization reverses a deposit and its sweep, and restores both with th
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 
   await send()
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, '2')
+  await confirmed(user, '2')
   await settled(user)
-  expect(await balanceOf(user.address)).toBe(0n)
-  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  await expectSwept(user)
 })
 
 it('sweeps later deposits at the nonce of a suspended transfer, and restored deposits afterwards', async () => {
   const { user, send } = await bereft()
   await pay(user.address, COIN)
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, '1')
+  await confirmed(user, '1')
   moveCoins()
   expect(await settled(user)).toMatchObject([{ amount: '1' }])
-  expect(await balanceOf(user.address)).toBe(0n)
-  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  await expectSwept(user)
 
   await send()
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, '3')
+  await confirmed(user, '3')
   expect(await settled(user, 2)).toMatchObject([{ amount: '1' }, { amount: '2' }])
-  expect(await balanceOf(user.address)).toBe(0n)
-  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  await expectSwept(user)
 })
 
 it('records the amount on the chain if two sweep transactions were signed at one nonce', async () => {
@@ -368,8 +368,7 @@ it('records the amount on the chain if two sweep transactions were signed at one
     [user.address],
   )
   await pay(user.address, COIN)
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, '1')
+  await confirmed(user, '1')
   const mover = moveCoins()
   await eventually(async () => (await movesOf(user))[0]?.amount === '1')
   await mover.stop()
@@ -383,20 +382,17 @@ it('records the amount on the chain if two sweep transactions were signed at one
   moveCoins()
   await credited(user, '3')
   expect(await settled(user, 2)).toMatchObject([{ amount: '2' }, { amount: '1' }])
-  expect(await balanceOf(user.address)).toBe(0n)
-  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  await expectSwept(user)
 })
 
 it('sweeps later deposits of an account that is deleted during a suspended transfer', async () => {
   const { user } = await bereft()
   await pay(user.address, COIN)
-  await mine(CONFIRMATIONS + 1)
-  await credited(user, '1')
+  await confirmed(user, '1')
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   moveCoins()
   expect(await settled(user)).toMatchObject([{ amount: '1' }])
-  expect(await balanceOf(user.address)).toBe(0n)
-  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  await expectSwept(user)
 })
 
 it('sweeps the remaining coins of a deleted account after some deposits are lost', async () => {

@@ -8,7 +8,4 @@ async function* pinned() {
   yield* await readdir(pins)
 }
 
-for (;;) {
-  const removed = await store.collectGarbage(pinned(), Number(grace))
-  process.stdout.write(`${removed}\n`)
-}
+for (;;) process.stdout.write(`${await store.collectGarbage(pinned(), Number(grace))}\n`)

@@ -88,8 +88,7 @@ it.runIf(process.platform === 'linux')(
 )
 
 it.runIf(process.platform === 'linux')('a command reports a partially written output file', async () => {
-  const dir = await newFolder()
-  const out = join(dir, 'config.json')
+  const out = join(await newFolder(), 'config.json')
   // Limits the file size to 1,024 bytes, like a full disk.
   const command = spawn('bash', ['-c', 'ulimit -f 1; exec "$@" >"$0"', out, ...annalCommand('config', '--json')], {
     env: { PATH: process.env.PATH, ...app.env },
@@ -112,12 +111,11 @@ it('a proof never overwrites a file', async () => {
   const kept = join(dir, 'kept.car')
   await writeFile(kept, 'kept')
   const places = { [kept]: 'EEXIST', [dir]: 'EEXIST', [join(dir, 'none', 'proof.car')]: 'ENOENT' }
-  for (const [out, code] of Object.entries(places)) {
+  for (const [out, code] of Object.entries(places))
     expect(await annal('proof', nid, '--out', out)).toMatchObject({
       ...{ code: 1, stdout: '' },
       stderr: expect.stringMatching(new RegExp(`^Cannot write ${out}: .* \\(${code}\\)\\. Set --out .*\n$`)),
     })
-  }
   expect(await readFile(kept, 'utf8')).toBe('kept')
   const unknown = await annal('proof', nid, '--out', join(dir, 'unknown.car'))
   expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/no registry|has no commit/) })
@@ -168,8 +166,7 @@ describe('annal webhooks', () => {
     [['list', '--status', 'lost'], /Allowed choices/],
     [['list', '--app', 'x'], /app_01h2x/],
   ])('`annal webhooks` rejects the arguments %j with exit code 2', async (args, message) => {
-    const stderr = expect.stringMatching(message)
-    expect(await annal('webhooks', ...args)).toEqual({ code: 2, stdout: '', stderr })
+    expect(await annal('webhooks', ...args)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 })
 

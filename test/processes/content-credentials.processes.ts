@@ -215,8 +215,7 @@ describe('embedded manifests of uploaded files', () => {
   }
 
   it('a job reads the embedded manifest after registration, and reports its signer as untrusted', async () => {
-    const bytes = await signed()
-    const { asset, reported } = await claims(Buffer.concat([bytes, Buffer.from('a tail')]))
+    const { asset, reported } = await claims(Buffer.concat([await signed(), Buffer.from('a tail')]))
     expect(await waiting(asset.uuid)).toHaveLength(1)
     expect(reported).toMatchObject({
       state: 'INVALID',

@@ -40,16 +40,16 @@ const filesOnDisk = async () =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-const age = async (seconds: number) => {
+const ageFiles = async (files: string[], seconds: number) => {
   const then = new Date(Date.now() - seconds * 1000)
-  for (const file of await filesOnDisk()) await utimes(file, then, then)
+  for (const file of files) await utimes(file, then, then)
 }
+const age = async (seconds: number) => ageFiles(await filesOnDisk(), seconds)
 
 const expectBlocksWhole = async () => {
   const files = (await filesOnDisk()).filter((file) => file.endsWith('.data'))
   for (const file of files) {
-    const name = file.slice(file.lastIndexOf('/') + 1, -'.data'.length)
-    const promised = digests.decode(base32upper.decoder.decode(name))
+    const promised = digests.decode(base32upper.decoder.decode(file.slice(file.lastIndexOf('/') + 1, -'.data'.length)))
     const found = await sha256.digest(await readFile(file))
     expect(found.bytes, file).toEqual(promised.bytes)
   }
@@ -57,8 +57,7 @@ const expectBlocksWhole = async () => {
 }
 
 test('the content store returns the same CIDs as Kubo', async () => {
-  const hello = new TextEncoder().encode('hello world\n')
-  expect(await store.importFile(stream(hello))).toMatchObject({
+  expect(await store.importFile(stream(new TextEncoder().encode('hello world\n')))).toMatchObject({
     cid: 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4',
     sha256: 'a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447',
     size: 12,
@@ -175,10 +174,6 @@ describe('unreadable inner blocks', () => {
   const since = async (before: string[], work: () => Promise<{ cid: string }>) => {
     const { cid } = await work()
     return { cid, files: (await filesOnDisk()).filter((file) => !before.includes(file)) }
-  }
-  const ageFiles = async (files: string[], seconds: number) => {
-    const then = new Date(Date.now() - seconds * 1000)
-    for (const file of files) await utimes(file, then, then)
   }
   const breakings: [string, (root: string) => Promise<unknown>][] = [
     ['that the disk cannot read', (root) => rm(root).then(() => mkdir(root))],

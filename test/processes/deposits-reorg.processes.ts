@@ -38,21 +38,18 @@ const reported = () => app.log.lines.filter(({ level }) => level === 'error')
 
 it("the ledger matches the chain's balances after reorganizations of 1 to 20 blocks", async () => {
   const [lost, kept] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   for (let depth = 1; depth <= 20; depth += 1) {
     const before = await scene.snapshot()
     await scene.send(lost, COIN)
-    await scene.mine(depth)
-    await scene.caughtUp()
+    await scene.mineAndCatchUp(depth)
     const counted = depth > CONFIRMATIONS
     expect((await depositsOf(lost))[0]).toMatchObject({ status: counted ? 'CREDITED' : 'PENDING' })
     expect(await app.wallet(lost)).toMatchObject({ num: counted ? '1' : '0' })
 
     await scene.revert(before)
     await scene.send(kept, COIN)
-    await scene.mine(depth + CONFIRMATIONS + 1)
-    await scene.caughtUp()
+    await scene.mineAndCatchUp(depth + CONFIRMATIONS + 1)
     expect([await app.wallet(lost), await app.wallet(kept)]).toMatchObject([{ num: '0' }, { num: String(depth) }])
   }
   const frozen = (await depositsOf(lost)).map(({ status, confirmations }) => ({ status, confirmations }))
@@ -66,20 +63,17 @@ it("the ledger matches the chain's balances after reorganizations of 1 to 20 blo
 it('a reorganization freezes a spent deposit, alerts the operator, and keeps balances non-negative', async () => {
   const user = await app.newUser({ points: '0' })
   const payment = await newPayment(user)
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   await scene.mine(10)
   const before = await scene.snapshot()
   await payment.send()
-  await scene.mine(CONFIRMATIONS + 4)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 4)
   await user.register()
   const left = (await app.wallet(user)).num
   const owed = add('1', `-${left}`)
 
   await scene.revert(before)
-  await scene.mine(CONFIRMATIONS + 6)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 6)
   expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   const [frozen] = await depositsOf(user)
   expect(frozen).toMatchObject({
@@ -104,8 +98,7 @@ it('a reorganization freezes a spent deposit, alerts the operator, and keeps bal
   await expect(listFrozenDeposits(anonymous, 10)).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
 
   await payment.send()
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await app.wallet(user)).toMatchObject({ num: left })
   expect(await depositsOf(user)).toMatchObject([{ id: frozen!.id, status: 'CREDITED', shortfall: '0' }])
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
@@ -118,18 +111,15 @@ it('a reorganization freezes a spent deposit, alerts the operator, and keeps bal
 it('an operator can collect or write off the shortfall, which is reversed if the deposit returns', async () => {
   const [debtor, spared] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const payments = [await newPayment(debtor), await newPayment(spared)]
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   const before = await scene.snapshot()
   for (const payment of payments) await payment.send()
-  await scene.mine(CONFIRMATIONS + 4)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 4)
   for (const user of [debtor, spared]) await user.register()
   const spent = add('1', `-${(await app.wallet(debtor)).num}`)
   await scene.revert(before)
   await scene.send(debtor, COIN)
-  await scene.mine(CONFIRMATIONS + 6)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 6)
   const idOf = async (user: SignedIn) =>
     (await depositsOf(user)).find(({ status }) => status === 'FROZEN')!.id as string
 
@@ -155,8 +145,7 @@ it('an operator can collect or write off the shortfall, which is reversed if the
   expect(trail).toEqual([{ action: 'deposit.collected' }, { action: 'deposit.written-off' }])
 
   for (const payment of payments) await payment.send()
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await app.wallet(debtor)).toMatchObject({ num: add('2', `-${spent}`) })
   expect(await app.wallet(spared)).toMatchObject({ num: add('1', `-${spent}`) })
   expect(await contradictions(app)).toEqual([])
@@ -164,20 +153,17 @@ it('an operator can collect or write off the shortfall, which is reversed if the
 
 it('credits deposits on a restored chain that is still shorter', async () => {
   const user = await app.newUser({ points: '0' })
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   const before = await scene.snapshot()
   const first = await newPayment(user)
   await first.send()
-  await scene.mine(200)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(200)
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
 
   await scene.revert(before)
   await scene.rpc.call('evm_increaseTime', 1_000)
   await scene.send(user, COIN * 2n)
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
   expect(reported()).toMatchObject([{ message: expect.stringContaining('Chain reorganization deeper') }])
   expect(await contradictions(app)).toEqual([])
@@ -185,11 +171,9 @@ it('credits deposits on a restored chain that is still shorter', async () => {
 
 it('credits deposits on a restored chain of the same length', async () => {
   const user = await app.newUser({ points: '0' })
-  const first = scene.watch()
-  await scene.caughtUp()
+  const first = await scene.watchFromNow()
   const before = await scene.snapshot()
-  await scene.mine(20)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(20)
   await first.stop()
   const height = await scene.headNumber()
 
@@ -207,8 +191,7 @@ it('drops a rejected deposit with its lost block, and finds the deposit in its n
     $$ begin raise exception 'for a test'; end $$`)
   await app.sql(`create trigger test_refuse before update on wallets for each row
     when (old.user_id = '${bad.id}') execute function test_refuse()`)
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   await scene.mine(10)
   const before = await scene.snapshot()
   await scene.send(bad, COIN)
@@ -218,8 +201,7 @@ it('drops a rejected deposit with its lost block, and finds the deposit in its n
 
   await scene.revert(before)
   await scene.send(late, COIN)
-  await scene.mine(CONFIRMATIONS + 8)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 8)
   await app.sql('drop trigger test_refuse on wallets')
   expect([await job_failures(), await depositsOf(bad), await app.wallet(late)]).toMatchObject([[], [], { num: '1' }])
 })
@@ -227,13 +209,11 @@ it('drops a rejected deposit with its lost block, and finds the deposit in its n
 it('freezes no deposit if a node lacks blocks, and continues with a node that has the blocks', async () => {
   const proxy = await startChainProxy(atEnd, scene.url)
   const user = await app.newUser({ points: '0' })
-  scene.watch({ rpcUrl: proxy.url })
-  await scene.caughtUp()
+  await scene.watchFromNow({ rpcUrl: proxy.url })
   await scene.send(user, COIN)
   await scene.mine(CONFIRMATIONS + 1)
   const before = await scene.snapshot()
-  await scene.mine(1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(1)
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
   let asked = 0
   proxy.fault = (calls) => {
@@ -243,8 +223,7 @@ it('freezes no deposit if a node lacks blocks, and continues with a node that ha
   }
   await scene.revert(before)
   await scene.rpc.call('evm_increaseTime', 1_000)
-  await scene.mine(2)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(2)
   expect(asked).toBeGreaterThanOrEqual(3)
   expect(reported()).toEqual([])
   expect(await depositsOf(user)).toMatchObject([{ status: 'CREDITED' }])

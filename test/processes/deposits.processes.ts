@@ -27,8 +27,7 @@ const bookedOf = (user: TestUser) =>
 it('credits a confirmed deposit, which only its owner sees before the confirmation', async () => {
   const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const earlier = await app.newUser({ points: '0' })
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   await scene.send(earlier, COIN)
   await scene.mine(1)
   const hash = await scene.send(user, (COIN * 3n) / 2n + 1n)
@@ -52,8 +51,7 @@ it('credits a confirmed deposit, which only its owner sees before the confirmati
   expectError(await app.rest('GET', 'wallet/deposits/'), 'NOT_AUTHENTICATED')
   expectError(await user.rest('GET', 'wallet/deposits/?status=lost'), 'VALIDATION_FAILED')
 
-  await scene.mine(1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(1)
   expect(await app.wallet(user)).toEqual({ num: amount, points: '0' })
   expect(await depositsOf(user)).toMatchObject([{ ...facts, id: pending!.id, status: 'CREDITED' }])
   expect(expectOk(await user.rest('GET', 'wallet/deposits/?status=pending')).results).toEqual([])
@@ -65,16 +63,14 @@ it('credits a confirmed deposit, which only its owner sees before the confirmati
       [`deposit:${hash}:-1`],
     ),
   ).toEqual([{ book: 'DEPOSITS', amount: `-${amount}` }])
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await app.wallet(user)).toMatchObject({ num: amount })
 })
 
 it("deposits use the chain's finality if configured", async () => {
   const user = await app.newUser({ points: '0' })
   const finalizedAt = () => scene.rpc.call<{ number: string }>('eth_getBlockByNumber', 'finalized', false)
-  scene.watch({ confirmations: 'finalized' })
-  await scene.caughtUp()
+  await scene.watchFromNow({ confirmations: 'finalized' })
   await scene.send(user, COIN)
   await scene.mine(1)
   const block = await scene.headNumber()
@@ -88,13 +84,11 @@ it("deposits use the chain's finality if configured", async () => {
 
 it('credits several deposits of one block in separate transfers and in order', async () => {
   const [one, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   await scene.send(one, COIN)
   await scene.send(other, COIN * 5n)
   await scene.send(one, COIN * 2n)
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect((await bookedOf(one)).map(({ amount }) => amount)).toEqual(['1', '2'])
   expect(await app.wallet(one)).toMatchObject({ num: '3' })
   expect(await app.wallet(other)).toMatchObject({ num: '5' })
@@ -121,16 +115,14 @@ const whatIsKept = async () => {
 it('suspends a deposit that the ledger rejects, credits the other deposits, and retries the suspended one', async () => {
   const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const allow = await refuseWallet(bad)
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   const refused = `deposit:${await scene.send(bad, COIN)}:-1`
   await scene.send(good, 5n * COIN)
   await scene.mine(CONFIRMATIONS + 1)
   await eventually(async () => (await app.wallet(good)).num === '5')
   await scene.caughtUp()
   await scene.send(good, COIN)
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await app.wallet(good)).toMatchObject({ num: '6' })
   expect(await app.wallet(bad)).toMatchObject({ num: '0' })
   await eventually(findFailures, (rows) => rows.length > 0)
@@ -157,8 +149,7 @@ it("suspends and lists a deposit that exceeds the ledger's maximum", async () =>
   const payer = Wallet.createRandom().address
   await scene.rpc.call('anvil_setBalance', payer, quantity(10n ** 39n))
   await scene.rpc.call('anvil_impersonateAccount', payer)
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   const hash = await scene.send(rich, 10n ** 38n, payer)
   await scene.send(good, COIN)
   await scene.mine(CONFIRMATIONS + 1)
@@ -198,31 +189,26 @@ it('stores deposits and scan position together, and credits once with several pr
 
 it('finds deposits of many blocks after a downtime', async () => {
   const user = await app.newUser({ points: '0' })
-  const before = scene.watch()
-  await scene.caughtUp()
+  const before = await scene.watchFromNow()
   await before.stop()
   await scene.send(user, COIN)
   await scene.mine(50)
   await scene.send(user, COIN)
   await scene.mine(CONFIRMATIONS + 1)
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
 })
 
 it('credits a deposit once when one process takes over from another', async () => {
   const user = await app.newUser({ points: '0' })
   const first = scene.watch()
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   await scene.send(user, COIN)
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
   await first.stop()
   await scene.send(user, COIN)
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
   expect(await bookedOf(user)).toHaveLength(2)
 })
@@ -232,13 +218,11 @@ it('the deposit scan ignores failed transactions, transactions without value, an
   const reverting = await app.newUser({ points: '0' })
   // Code that reverts, so that the payment is included and fails.
   await scene.rpc.call('anvil_setCode', reverting.address, '0x60006000fd')
-  scene.watch()
-  await scene.caughtUp()
+  await scene.watchFromNow()
   const failed = await scene.send(reverting, COIN)
   await scene.send(user, 0n)
   await scene.rpc.call('eth_sendTransaction', { from: scene.sender, to: Wallet.createRandom().address, value: '0x1' })
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
+  await scene.mineAndCatchUp(CONFIRMATIONS + 1)
   expect(await scene.rpc.call('eth_getTransactionReceipt', failed)).toMatchObject({ status: '0x0' })
   expect(await app.wallet(reverting)).toMatchObject({ num: '0' })
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
@@ -254,8 +238,7 @@ it.each([
 ])('the deposit scan waits while the node %s, logs the problem once, and continues', async (_, fault, reason) => {
   const user = await app.newUser({ points: '0' })
   const proxy = await startChainProxy(onTestFinished, scene.url)
-  scene.watch({ rpcUrl: proxy.url })
-  await scene.caughtUp()
+  await scene.watchFromNow({ rpcUrl: proxy.url })
   proxy.fault = fault
   await scene.send(user, COIN)
   await scene.mine(CONFIRMATIONS + 1)

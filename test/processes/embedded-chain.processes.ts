@@ -109,9 +109,8 @@ describe('embedded chain', () => {
         addresses.map(({ address }) => address),
       )
       for (const { port } of ports.filter(({ isShared }) => !isShared)) {
-        for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own]) {
+        for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own])
           expect([port, host, await connects(port, host)]).toEqual([port, host, false])
-        }
       }
       await anvil.stop()
     },

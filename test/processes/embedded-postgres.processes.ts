@@ -157,9 +157,8 @@ describe('embedded PostgreSQL', () => {
     const locks = await Promise.all(files.map((file) => readFile(file, 'utf8')))
     await query(first.url, 'CREATE TABLE words (word text)')
     await first.stop()
-    for (const [place, lock] of locks.entries()) {
+    for (const [place, lock] of locks.entries())
       await writeFile(files[place]!, lock.replace(/^\d+/, String(process.pid)), { mode: 0o644 })
-    }
     const second = await startEmbeddedPostgres({ dir, log })
     expect(await query(second.url, 'SELECT word FROM words')).toEqual([])
     await second.stop()

@@ -142,9 +142,8 @@ describe('failover', () => {
     await second.configure({ synchronous_standby_names: 'nobody' })
     await second.settleStandbys()
     const file = newFile('five')
-    for (const statement of ['asset_insert', 'idempotency_find']) {
+    for (const statement of ['asset_insert', 'idempotency_find'])
       expect(await statusWhileCancelled(statement, () => send('five', file))).toBe(503)
-    }
     // The row exists, although no answer reported it.
     expect(await assetsOn(second)).toBe(3)
     await second.configure({ synchronous_standby_names: null })

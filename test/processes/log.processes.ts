@@ -113,8 +113,7 @@ async function startOnTerminal(env: Record<string, string> = {}) {
 }
 
 it('the log is readable text on a terminal', async () => {
-  const terminal = await startOnTerminal()
-  const lines = await terminal.pressCtrlC()
+  const lines = await (await startOnTerminal()).pressCtrlC()
   const line = (text: string) => expect.stringMatching(new RegExp(String.raw`\[\d\d:\d\d:\d\d\] INFO: ${text}`))
   expect(lines).toEqual(expect.arrayContaining([line(String.raw`Ready \{.*"roles":`)]))
   const stops = lines.filter((each) => /Shutting down|Stopped/.test(each))

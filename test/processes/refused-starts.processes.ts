@@ -129,8 +129,7 @@ describe("first start on the operator's own chain", () => {
     })
     expect((await doctor({ CHAIN_DEPLOY_REGISTRY: 'true' })).at(-1)).toMatchObject({ state: 'info' })
 
-    const named = await shared.start([], { CHAIN_REGISTRY_ADDRESS: address })
-    expect(await named.stop()).toMatchObject({ code: 0 })
+    expect(await (await shared.start([], { CHAIN_REGISTRY_ADDRESS: address })).stop()).toMatchObject({ code: 0 })
     const deploying = await shared.start([], { CHAIN_DEPLOY_REGISTRY: 'true' })
     const remembered = () => shared.sql(`select from key_values where key like 'registry:%'`)
     await eventually(remembered, (rows) => rows.length === 1)

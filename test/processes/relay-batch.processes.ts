@@ -8,7 +8,16 @@ import { supportsBatches } from '../../src/chain/relay/send-commits.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { statement, uuid } from '../../src/db/sql.ts'
 import { relayKeys, startChain } from '../support/chain/anvil.ts'
-import { all, chain, expectWhole, hasRegistry, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
+import {
+  all,
+  chain,
+  expectFinal,
+  expectWhole,
+  proxy,
+  startRelay,
+  useRelayScene,
+  world,
+} from '../support/chain/relay-scene.ts'
 import { onlyTo, refuses, rewriting } from '../support/chain-faults.ts'
 import { isSending, type RpcRequest, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
@@ -28,9 +37,7 @@ const places =
   'select commit_id, nonce, position, transaction_hash, gas_used, fee_paid::text from commit_relays order by 1'
 const countMembers = async () => (await world.sql('select from chain_transaction_members')).length
 const deployRegistry = async () => {
-  const relay = world.relay(chain.url, options)
-  await hasRegistry(relay)
-  await relay.stop()
+  await (await startRelay(chain.url, options)).stop()
 }
 const addReady = async (assets: number, each: number) => {
   const made = await world.addCommits(assets, each)
@@ -129,8 +136,7 @@ describe('commits that are ready at the same time', () => {
   })
 
   it('commits are not batched to a contract that accepts every call', async () => {
-    const address = await deploy('0x600a600c600039600a6000f3600160005260206000f3')
-    expect(await supportsBatches(chain.rpc, address)).toBe(false)
+    expect(await supportsBatches(chain.rpc, await deploy('0x600a600c600039600a6000f3600160005260206000f3'))).toBe(false)
   })
 })
 
@@ -179,8 +185,7 @@ describe('batches', () => {
     expect(await sizes()).toEqual([10])
     isHidden = false
     await chain.rpc.call('anvil_mine', '0x3')
-    await eventually(world.statuses, all('FINAL', 10))
-    await expectWhole(assets)
+    await expectFinal(10, assets)
     await expectCosts()
   })
 

@@ -3,7 +3,7 @@ import { createRandom } from '../../proofs/harness/random.ts'
 import type { Relay } from '../../src/chain/relay/relay-parts.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys } from '../support/chain/anvil.ts'
-import { all, chain, hasRegistry, messagesOf, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
+import { all, chain, messagesOf, proxy, startRelay, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { cuts, lagging, miscounts, onlyTo, rewriting } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -85,8 +85,8 @@ describe('node that lags behind other nodes', () => {
   })
 
   it('a lagging node causes no second registry deployment if it lacks the first deployment', async () => {
-    const first = world.relay(proxy.url, options)
-    const registry = await hasRegistry(first)
+    const first = await startRelay(proxy.url, options)
+    const { registry } = first.status()
     await first.stop()
     const behind = onlyTo(
       ({ method }) => method === 'eth_getCode',

@@ -1,7 +1,16 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { startChain } from '../support/chain/anvil.ts'
-import { all, chain, expectWhole, hasRegistry, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
+import {
+  all,
+  chain,
+  expectFinal,
+  expectWhole,
+  proxy,
+  startRelay,
+  useRelayScene,
+  world,
+} from '../support/chain/relay-scene.ts'
 import { cuts, hangs, html, losesReply, onChain, onlyTo, refuses } from '../support/chain-faults.ts'
 import { type Fault, isSending } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
@@ -31,8 +40,7 @@ describe('relay with a faulty network', () => {
         for (const asset of assets) for (let round = 0; round < 10; round += 1) await world.addCommit(asset)
       }
     }
-    await eventually(world.statuses, all('FINAL', 140))
-    await expectWhole(assets)
+    await expectFinal(140, assets)
   })
 
   const outages: [string, Fault][] = [
@@ -40,8 +48,7 @@ describe('relay with a faulty network', () => {
     ['answers HTML', html],
   ]
   it.each(outages)('the relay waits while the node %s, logs the problem once, and continues', async (_, fault) => {
-    const relay = world.relay(proxy.url)
-    await hasRegistry(relay)
+    const relay = await startRelay(proxy.url)
     proxy.fault = fault
     const assets = await world.addCommits(2, 2)
     relay.wake()
@@ -53,16 +60,14 @@ describe('relay with a faulty network', () => {
     expect(world.log.lines.filter(({ message }) => message.startsWith('Relay failed'))).toHaveLength(1)
     expect(await world.statuses()).toEqual({ PENDING: 4 })
     proxy.fault = undefined
-    await eventually(world.statuses, all('FINAL', 4))
-    await expectWhole(assets)
+    await expectFinal(4, assets)
     expect(relay.status()).toMatchObject({ state: 'working', lastError: null })
   })
 
   it('the relay stops without waiting for a hanging node', async () => {
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal)
     onTestFinished(() => void vi.restoreAllMocks())
-    const relay = world.relay(proxy.url)
-    await hasRegistry(relay)
+    const relay = await startRelay(proxy.url)
     proxy.fault = hangs
     await world.addCommits(1, 1)
     relay.wake()
@@ -74,8 +79,7 @@ describe('relay with a faulty network', () => {
   it('the relay signs nothing on a different chain, after a restart or a node change', async () => {
     const isRefused = (lastError: string | null) =>
       /on chain 31337, but the node at \S+ is on chain 1\./.test(lastError ?? '')
-    const first = world.relay(proxy.url)
-    await hasRegistry(first)
+    const first = await startRelay(proxy.url)
     await first.stop()
     proxy.fault = onChain(1)
     const assets = await world.addCommits(2, 2)
@@ -84,8 +88,7 @@ describe('relay with a faulty network', () => {
     expect(await world.statuses()).toEqual({ PENDING: 4 })
     expect(await transactions()).toEqual([])
     proxy.fault = undefined
-    await eventually(world.statuses, all('FINAL', 4))
-    await expectWhole(assets)
+    await expectFinal(4, assets)
 
     proxy.fault = onChain(1)
     await world.addCommits(1, 1)
@@ -124,8 +127,7 @@ describe('relay with a faulty network', () => {
   })
 
   it('the relay raises fees at the same nonce when the base fee exceeds the offered fee', async () => {
-    const relay = world.relay(chain.url, { commitsPerTransaction: 1 })
-    await hasRegistry(relay)
+    const relay = await startRelay(chain.url, { commitsPerTransaction: 1 })
     await chain.rpc.call('evm_setAutomine', false)
     const assets = await world.addCommits(2, 3)
     relay.wake()
@@ -155,8 +157,7 @@ describe('relay with a faulty network', () => {
   })
 
   it('the relay raises fees at the same nonce if the node keeps rejecting the transaction', async () => {
-    const relay = world.relay(proxy.url)
-    await hasRegistry(relay)
+    const relay = await startRelay(proxy.url)
     proxy.fault = onlyTo(isSending, refuses({ code: -32000, message: 'transaction underpriced' }))
     const assets = await world.addCommits(1, 1)
     relay.wake()
@@ -178,16 +179,14 @@ describe('relay with a faulty network', () => {
     ['an outage', { code: -32603, message: 'internal error' }],
     ['empty account on Nethermind', { code: -32010, message: 'InsufficientFunds, Account balance: 0' }],
   ])('the relay does not raise fees for an error that is not about the price: %s', async (_, error) => {
-    const relay = world.relay(proxy.url)
-    await hasRegistry(relay)
+    const relay = await startRelay(proxy.url)
     const assets = await world.addCommits(1, 1)
     proxy.fault = onlyTo(isSending, refuses(error))
     relay.wake()
     await eventually(() => proxy.faults >= 10)
     expect(await transactions()).toHaveLength(1)
     proxy.fault = undefined
-    await eventually(world.statuses, all('FINAL', 1))
-    await expectWhole(assets)
+    await expectFinal(1, assets)
   })
 
   it.each([
@@ -196,8 +195,7 @@ describe('relay with a faulty network', () => {
   ])(
     'the relay does not raise fees for a transaction that the node dropped, while its account %s',
     async (_, error) => {
-      const relay = world.relay(proxy.url)
-      await hasRegistry(relay)
+      const relay = await startRelay(proxy.url)
       await chain.rpc.call('evm_setAutomine', false)
       const assets = await world.addCommits(1, 1)
       relay.wake()
@@ -213,14 +211,12 @@ describe('relay with a faulty network', () => {
       expect(await transactions()).toHaveLength(known.length)
       proxy.fault = undefined
       await chain.rpc.call('evm_setAutomine', true)
-      await eventually(world.statuses, all('FINAL', 1))
-      await expectWhole(assets)
+      await expectFinal(1, assets)
     },
   )
 
   it(`the relay treats "already known" errors as sent, including Nethermind's wording`, async () => {
-    const relay = world.relay(proxy.url)
-    await hasRegistry(relay)
+    const relay = await startRelay(proxy.url)
     const known = refuses({ code: -32010, message: 'AlreadyKnown' })
     proxy.fault = onlyTo(isSending, async (calls, pass) => {
       await pass()
@@ -234,8 +230,7 @@ describe('relay with a faulty network', () => {
   })
 
   it('the relay signs nothing above the maximum fee', async () => {
-    const first = world.relay(chain.url)
-    await hasRegistry(first)
+    const first = await startRelay(chain.url)
     await first.stop()
     await chain.rpc.call('evm_mine')
     // The node lowers the fee with every block, and no block may bring it below the limit.
@@ -254,8 +249,7 @@ describe('relay with a faulty network', () => {
   })
 
   it('the relay refunds a commit after three final transactions without effect', async () => {
-    const relay = world.relay(chain.url)
-    await hasRegistry(relay)
+    const relay = await startRelay(chain.url)
     const { registry } = relay.status()
     await chain.rpc.call('anvil_setCode', registry, '0xfe')
     await world.addCommits(1, 1)
@@ -331,7 +325,6 @@ describe('relay with a faulty network', () => {
     )
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
-    await eventually(world.statuses, all('FINAL', 6))
-    await expectWhole(assets)
+    await expectFinal(6, assets)
   })
 })

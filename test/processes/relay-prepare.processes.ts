@@ -72,8 +72,7 @@ describe('unavailable file store', () => {
     await eventually(world.statuses, (seen) => (seen.BROADCAST ?? 0) + (seen.INCLUDED ?? 0) + (seen.FINAL ?? 0) === 2)
     await first.stop()
 
-    const asset = await world.addAsset(await world.addUser())
-    await world.addCommit(asset)
+    await world.addCommit(await world.addAsset(await world.addUser()))
     const relay = world.relay(chain.url, { contentStore: hanging(world.contentStore) })
     await eventually(() => relay.status().state === 'working')
     await chain.rpc.call('evm_mine')

@@ -48,9 +48,8 @@ it('each role runs in its processes, and a missing role is reported', async () =
   expect(await missing(http)).toEqual(['role jobs', 'role deliveries'])
   expect((await fetch(`${relay.url}/healthz`)).status).toBe(200)
   expect((await fetch(`${relay.url}/version`)).status).toBe(200)
-  for (const path of ['/', '/graphql', '/api/v3/assets/', '/metrics']) {
+  for (const path of ['/', '/graphql', '/api/v3/assets/', '/metrics'])
     expect((await fetch(relay.url + path)).status, path).toBe(404)
-  }
   expect(await sessions('annal-jobs')).toEqual([])
 
   const worker = await shared.start(['--roles', 'jobs'])

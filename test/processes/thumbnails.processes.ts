@@ -32,8 +32,7 @@ async function processed(file: File, fields: Record<string, string> = {}) {
 
 describe('thumbnails of pictures', () => {
   it('the thumbnail is the picture itself at first, then a small upright copy without metadata', async () => {
-    const file = await newPicture({ width: 1600, height: 1000, orientation: 6 })
-    const { before, after } = await processed(file)
+    const { before, after } = await processed(await newPicture({ width: 1600, height: 1000, orientation: 6 }))
     expect(before.asset_file_thumbnail).toBe(before.asset_file)
     expect(after.asset_file_thumbnail).not.toBe(after.asset_file)
     expect(await thumbnailUrlOf(after.id)).toBe(after.asset_file_thumbnail)
@@ -131,9 +130,8 @@ it('garbage collection keeps a thumbnail exactly as long as its asset', async ()
   const { contentStore, config } = app.installation
   /** Makes all blocks old, because garbage collection keeps blocks that are younger than an hour. */
   const ageAll = async () => {
-    for (const path of await readdir(`${config.dir}/blocks`, { recursive: true })) {
+    for (const path of await readdir(`${config.dir}/blocks`, { recursive: true }))
       await utimes(`${config.dir}/blocks/${path}`, 0, 0)
-    }
   }
   await ageAll()
   await app.maintenance.collectGarbage()

@@ -93,9 +93,8 @@ it('a server does not start without a key that wraps account keys, until the key
   const nonsense = ['keys', 'abandon', 'local:0123']
   const unknown = "No account's key is wrapped by a key local:0123."
   expect(await annalHere(env, nonsense)).toMatchObject({ code: 1, stderr: `${unknown} Missing: ${id} (2 accounts).\n` })
-  for (const _time of ['once', 'again']) {
+  for (const _time of ['once', 'again'])
     expect(await annalHere(env, ['keys', 'abandon', id])).toMatchObject({ code: 0 })
-  }
   expect(await annalHere(env, nonsense)).toMatchObject({ code: 1, stderr: `${unknown} No key is missing.\n` })
   await (await start(dir)).close()
   writeFileSync(file, key)

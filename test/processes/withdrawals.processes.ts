@@ -59,6 +59,10 @@ const becomes = (user: SignedIn, status: string) =>
     await mine()
     return (await statusOf(user))[0] === status
   })
+async function expectPaid(user: SignedIn, to: string, units: bigint) {
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(units)
+}
 async function mailsTo(user: SignedIn): Promise<string[]> {
   const jobs = await app.sql<{ data: never }>(
     `select data from jobs.job where name = 'account-mail' and data ->> 'userId' = $1 order by created_on`,
@@ -103,8 +107,7 @@ it('a withdrawal pays the exact amount to the wei at the quoted fee, and keeps p
   const left = fromUnits(toUnits('10') - toUnits(made.total))
   expect(await app.wallet(user)).toEqual({ num: left, points: '12' })
   moveCoins()
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe((COIN * 7n) / 2n)
+  await expectPaid(user, to, (COIN * 7n) / 2n)
   expect(await newestTransferOf(user)).toEqual(['withdrawal', `-${made.total}`])
   const { node } = expectOk(
     await user.graphql(`query ($id: ID!) { node(id: $id) { ... on Withdrawal { ${fields} } } }`, { id: made.id }),
@@ -220,8 +223,7 @@ it('a withdrawal waits while the treasury lacks coins, and alerts the operator',
   expect(app.log.lines.filter(isShort)).toMatchObject([{ fields: { treasury: treasuryAddress } }])
   expect(await statusOf(user)).toEqual(['waiting'])
   await fund(5n)
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe(4n * COIN)
+  await expectPaid(user, to, 4n * COIN)
 })
 
 it('a withdrawal records the L1 data fee in the ledger', async () => {
@@ -270,8 +272,7 @@ it('pays a withdrawal within the treasury balance while larger withdrawals wait,
   await withdraw(few, { amount: '0.5', to })
   await withdraw(late, { amount: '0.6', to: address() })
   moveCoins()
-  await becomes(few, 'confirmed')
-  expect(await balanceOf(to)).toBe(COIN / 2n)
+  await expectPaid(few, to, COIN / 2n)
   expect(new Set([...(await statusOf(many)), ...(await statusOf(late))])).toEqual(new Set(['waiting']))
   const sum = `select trim_scale(sum(amount + fee))::text as total from withdrawals where wallet_id in ($1, $2)`
   const { total } = (await app.sql(sum, [many.id, late.id]))[0]!
@@ -308,8 +309,7 @@ it('both APIs reject a withdrawal if the recipient needs too much gas', async ()
 
   await withdraw(user, { amount: '1', to: wallet })
   moveCoins()
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(wallet)).toBe(COIN)
+  await expectPaid(user, wallet, COIN)
 })
 
 it('refunds a withdrawal that needs too much gas, and pays the withdrawals behind it', async () => {
@@ -319,8 +319,7 @@ it('refunds a withdrawal that needs too much gas, and pays the withdrawals behin
   await app.sql(`update withdrawals set gas_limit = 33763853 where wallet_id = $1`, [user.id])
   await withdraw(other, { amount: '1', to })
   moveCoins()
-  await becomes(other, 'confirmed')
-  expect(await balanceOf(to)).toBe(COIN)
+  await expectPaid(other, to, COIN)
   expect(await statusOf(user)).toEqual(['failed'])
   expect(await app.wallet(user)).toMatchObject({ num: '5' })
   const [{ failure }] = expectOk(await user.rest('GET', 'wallet/withdrawals/')).results
@@ -342,8 +341,7 @@ it('a withdrawal is paid once despite lost messages and several processes', asyn
   }
   moveCoins()
   moveCoins()
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe(4n * COIN)
+  await expectPaid(user, to, 4n * COIN)
   expect(new Set(proxy.sent).size).toBe(1)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
@@ -400,8 +398,7 @@ it('a withdrawal stays included if one node lags, unless no node has its block f
   moveCoins(undefined, { doubtPatience: 1 })
   await movesTo(to, 'BROADCAST')
   proxy.fault = undefined
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe(4n * COIN)
+  await expectPaid(user, to, 4n * COIN)
   expect((await findings()).broken).toEqual([])
 })
 
@@ -424,8 +421,7 @@ it('a withdrawal is sent again only once if a node returns its receipt but lacks
   // Once per patience period, which may pass more than once on a slow machine.
   expect(displacements() - before).toBeLessThanOrEqual((performance.now() - since) / doubtPatience)
   proxy.fault = undefined
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe(4n * COIN)
+  await expectPaid(user, to, 4n * COIN)
 })
 
 it('a withdrawal is not refunded if a node writes the receipt status with a leading zero', async () => {
@@ -435,8 +431,7 @@ it('a withdrawal is not refunded if a node writes the receipt status with a lead
   )
   const { total } = await withdraw(user, { amount: '4', to })
   moveCoins()
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe(4n * COIN)
+  await expectPaid(user, to, 4n * COIN)
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
 })
 
@@ -457,8 +452,7 @@ it('a withdrawal waits without a refund while a node omits the receipt status', 
   const seen = await app.sql('select block_number from coin_transfers where recipient = $1', [to])
   expect(seen).toEqual([{ block_number: null }])
   proxy.fault = undefined
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe(4n * COIN)
+  await expectPaid(user, to, 4n * COIN)
 })
 
 it('a withdrawal that failed in a reorganized block is paid once and not refunded', async () => {
@@ -480,8 +474,7 @@ it('a withdrawal that failed in a reorganized block is paid once and not refunde
   await chain.rpc.call('evm_increaseTime', 1_000)
   await mine(26)
   moveCoins()
-  await becomes(user, 'confirmed')
-  expect(await balanceOf(to)).toBe(COIN)
+  await expectPaid(user, to, COIN)
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })

@@ -44,8 +44,7 @@ describe('without the optional modules', () => {
   })
 
   it('a server without the optional modules shows an asset page without a link to a signed copy', async () => {
-    const user = await newUser()
-    const { id } = (await registerWith(user.rest, { public_access: 'true' })).body
+    const { id } = (await registerWith((await newUser()).rest, { public_access: 'true' })).body
     const page = await fetch(`${url}/assets/${id}`)
     expect(page.status).toBe(200)
     expect(await page.text()).not.toContain('/c2pa')
@@ -54,8 +53,7 @@ describe('without the optional modules', () => {
   it.each(['admin', 'api/v3/wallet/deposits/', 'api/v3/wallet/withdrawals/'])(
     'a server without the optional modules returns 404 at /%s',
     async (path) => {
-      const user = await newUser()
-      const answer = await fetch(`${url}/${path}`, { headers: { authorization: `token ${user.token}` } })
+      const answer = await fetch(`${url}/${path}`, { headers: { authorization: `token ${(await newUser()).token}` } })
       expect(answer.status).toBe(404)
     },
   )

@@ -77,6 +77,18 @@ async function openDepositScene(app: TestApp) {
       await eventually(async () => (await dueBefore(Number(number) - CONFIRMATIONS)).length === 0)
     },
 
+    /** Starts a watcher, and waits until it has read all blocks. */
+    async watchFromNow(options?: Parameters<typeof this.watch>[0]) {
+      const watcher = this.watch(options)
+      await this.caughtUp()
+      return watcher
+    },
+
+    async mineAndCatchUp(blocks: number) {
+      await mine(blocks)
+      await this.caughtUp()
+    },
+
     async stop() {
       await Promise.all(watchers.map((watcher) => watcher.stop()))
       await chain.stop()

@@ -35,7 +35,12 @@ export const all =
   (seen: Record<string, number>): boolean =>
     seen[status] === count
 
-export const hasRegistry = (relay: Relay) => eventually(async () => relay.status().registry, Boolean)
+/** Starts a relay, and waits until it has a registry. */
+export async function startRelay(...options: Parameters<World['relay']>): Promise<Relay> {
+  const relay = world.relay(...options)
+  await eventually(async () => relay.status().registry, Boolean)
+  return relay
+}
 
 export async function messagesOf({ nid }: TestAsset, { url }: TestChain = chain) {
   const commits = await createRegistry({ rpcUrl: url, database: world.database }).readCommits(nid)
@@ -47,4 +52,10 @@ export async function expectWhole(assets: readonly TestAsset[], on: TestChain = 
     const expected = Array.from({ length: asset.sequence }, (_, index) => `change ${index + 1}`)
     expect(await messagesOf(asset, on)).toEqual(expected)
   }
+}
+
+/** Waits until this number of commits is final, and checks that the chain has every commit of the assets. */
+export async function expectFinal(count: number, assets: readonly TestAsset[]): Promise<void> {
+  await eventually(world.statuses, all('FINAL', count))
+  await expectWhole(assets)
 }

@@ -25,8 +25,7 @@ async function registered(): Promise<string> {
 }
 
 it('verifies commits of a previous relay account without configuring that account', async () => {
-  const id = await registered()
-  const said = await annalHere({ ...app.env, CHAIN_RELAY_KEYS: ANOTHER_KEY }, ['verify', id, '--json'])
+  const said = await annalHere({ ...app.env, CHAIN_RELAY_KEYS: ANOTHER_KEY }, ['verify', await registered(), '--json'])
   expect(JSON.parse(said.stdout)).toMatchObject({ verdict: 'holds', commits: [{ recorder: account }], foreign: 0 })
   expect(said.code).toBe(0)
 })

@@ -16,8 +16,7 @@ afterAll(async () => {
 })
 
 it('relays the commits of a deleted asset before those of a new registration of the same file, despite clock skew', async () => {
-  const owner = await world.addUser()
-  const first = await world.addAsset(owner)
+  const first = await world.addAsset(await world.addUser())
   const commit = await world.addCommit(first)
   await world.sql(
     `update assets set uploaded_at = now() + interval '10 minutes', deleted_at = now(), head_commit_id = $2::uuid where id = $1::uuid`,

@@ -58,10 +58,8 @@ const readAsNit = async (registry: string) => {
   return logs
 }
 
-const readAsWe = async (registry: string) => {
-  const commits = await createRegistry({ rpcUrl: chain.url, address: registry }).readCommits(nid)
-  return commits.map(({ text }) => text)
-}
+const readAsWe = async (registry: string) =>
+  (await createRegistry({ rpcUrl: chain.url, address: registry }).readCommits(nid)).map(({ text }) => text)
 
 const blocks = [[nid], [nid, nid, other, nid], [other, other], [nid, nid]]
 const texts = [1, 2, 3, 5, 8, 9].map((number) => `commit ${number}`)

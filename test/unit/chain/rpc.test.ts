@@ -141,9 +141,8 @@ describe('JSON-RPC client', () => {
       return page(200, 'application/json', refusal)(calls, pass)
     }
     const rpc = createRpc({ url: proxy.url })
-    for (let round = 0; round < 2; round += 1) {
+    for (let round = 0; round < 2; round += 1)
       expect(await rpc.batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
-    }
     expect(batches).toBe(1)
   })
 

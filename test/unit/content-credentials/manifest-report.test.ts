@@ -104,9 +104,8 @@ describe('manifest report', () => {
     expect(report.creators).toHaveLength(1)
     expect(JSON.stringify(report).length).toBeLessThan(4_000)
     expect(JSON.stringify(report).isWellFormed()).toBe(true)
-    for (const text of ['[]', 'null', '{"active_manifest":"__proto__"}']) {
+    for (const text of ['[]', 'null', '{"active_manifest":"__proto__"}'])
       expect(reportOf(text, null, now)).toMatchObject({ state: 'INVALID', signer: null, manifestCount: 0 })
-    }
     expect(unreadable(long, now)).toMatchObject({ state: 'UNREADABLE', problems: [expect.any(String)] })
   })
 })

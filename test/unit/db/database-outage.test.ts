@@ -36,8 +36,7 @@ it.each([
 ])('reports a database %s as unavailable', async (_, url) => {
   const database = createDatabase({ url, pool: 1, log: createTestLog() })
   try {
-    const asked = database.query(findSetting, { key: 'chain:id' })
-    await expect(asked).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(database.query(findSetting, { key: 'chain:id' })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   } finally {
     await database.close()
   }

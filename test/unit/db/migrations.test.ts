@@ -107,8 +107,7 @@ describe('migrations', () => {
     await writeFile(join(empty, 'migration_lock.toml'), 'provider = "postgresql"')
     expect(await diffMigrations(embedded.url, empty)).toContain('CREATE TABLE "entries"')
 
-    const file = await createMigration(embedded.url, 'create_all', empty)
-    expect(file).toMatch(/\/\d{14}_create_all\/migration\.sql$/)
+    expect(await createMigration(embedded.url, 'create_all', empty)).toMatch(/\/\d{14}_create_all\/migration\.sql$/)
     expect(await diffMigrations(embedded.url, empty)).toBe('')
     await expect(createMigration(embedded.url, 'Create All', empty)).rejects.toThrow(/lower case and underscores/)
   })

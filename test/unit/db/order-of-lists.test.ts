@@ -78,10 +78,8 @@ const causeEvent = async (client: Rest) => {
   return headOf(answer)
 }
 const refunds = `store/network-app-orders/${refunded}/refunds/`
-const refund = async (client: Rest): Promise<string> => {
-  const json = { amount: '0.1', reason: 'Test' }
-  return expectOk(await client('POST', refunds, { json })).id
-}
+const refund = async (client: Rest): Promise<string> =>
+  expectOk(await client('POST', refunds, { json: { amount: '0.1', reason: 'Test' } })).id
 const signIn = async (client: Rest) => {
   const name = randomUUID()
   const json = { email: admin.email, password: PASSWORD }

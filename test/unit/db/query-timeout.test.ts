@@ -33,8 +33,7 @@ it('rolls back a transaction if one of its statements gets no response', async (
 })
 
 it('a statement with its own timeout does not change the timeout of later statements', async () => {
-  const slept = await database.transaction((query) => query(long, { seconds: 2.2 }))
-  expect(slept).toEqual([{ n: 1 }])
+  expect(await database.transaction((query) => query(long, { seconds: 2.2 }))).toEqual([{ n: 1 }])
   await expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 

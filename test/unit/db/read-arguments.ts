@@ -120,9 +120,8 @@ export const argumentsGenerator = (seed: number) => {
     const asked = Object.keys(kind.fields).filter((field) => !unasked.includes(field))
     for (const field of some(asked, 0.2)) where[field] = filterOf(field, kind.fields[field] ?? [])
     if (depth <= 0) return where
-    for (const one of some(Object.keys(kind.ones), 0.15)) {
+    for (const one of some(Object.keys(kind.ones), 0.15))
       where[one] = tellingWhereOf(kind.ones[one] as string, depth - 1)
-    }
     if (chance(0.15)) where.OR = numbers(pick([1, 2])).map(() => tellingWhereOf(name, depth - 1))
     return where
   }

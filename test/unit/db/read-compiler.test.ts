@@ -104,13 +104,12 @@ test.each([
 })
 
 test('all reads with one query shape share one prepared statement', async () => {
-  for (const user of [1, 2, 3]) {
+  for (const user of [1, 2, 3])
     await reads.asset.findMany({
       where: { ownerId: { in: Array(user).fill(userId(user)) } },
       take: user,
       orderBy: { id: 'desc' },
     })
-  }
   await reads.asset.findMany({ where: { ownerId: { in: [] } }, take: -1, orderBy: { id: 'desc' } })
   const names = statements.mock.calls.map(([query]) => query.name)
   expect(new Set(names.slice(0, 3)).size).toBe(1)

@@ -100,9 +100,8 @@ it('rejects a database that is not UTF-8 before creating a table', async () => {
 })
 
 async function changeLate<T>(change: () => Promise<T>): Promise<T> {
-  for (const setting of ['statement_timeout', 'lock_timeout', 'transaction_timeout']) {
+  for (const setting of ['statement_timeout', 'lock_timeout', 'transaction_timeout'])
     await operator.query(`alter database ${name} set ${setting} = ${LIMIT}`)
-  }
   await operator.query(`select pg_advisory_lock(${LOCK})`)
   const changing = change()
   let isOver = false

@@ -27,6 +27,12 @@ afterEach(() => s3.stop())
 const age = (seconds: number) => {
   for (const object of s3.objects.values()) object.changedAt -= seconds * 1_000
 }
+/** Imports a file whose blocks are older than the grace period. */
+const importOld = async (bytes: Uint8Array) => {
+  const file = await store.importFile(stream(bytes))
+  age(GRACE_SECONDS + 10)
+  return file
+}
 const blocks = () => [...s3.objects.keys()].filter((key) => key.endsWith('.data'))
 const small = bytesOf(1_000)
 const large = bytesOf(1_000_000)
@@ -101,8 +107,7 @@ describe('garbage in a bucket', () => {
   })
 
   it('garbage collection reports a block that it cannot delete, and deletes the other blocks', async () => {
-    await store.importFile(stream(large))
-    age(GRACE_SECONDS + 10)
+    await importOld(large)
     const stuck = blocks()[0]!
     s3.intercept = (method, key, res) => method === 'DELETE' && key === stuck && refuse(res, 403, 'AccessDenied')
     const reported: string[] = []
@@ -112,8 +117,7 @@ describe('garbage in a bucket', () => {
   })
 
   it('garbage collection keeps blocks below an unreadable or damaged block', async () => {
-    const { cid } = await store.importFile(stream(large))
-    age(GRACE_SECONDS + 10)
+    const { cid } = await importOld(large)
     const root = blocks().find((key) => s3.objects.get(key)!.bytes.length < 1_000)!
     const onError = () => undefined
     s3.intercept = (method, key, res) => method === 'GET' && key === root && refuse(res, 403, 'AccessDenied')
@@ -125,8 +129,7 @@ describe('garbage in a bucket', () => {
   })
 
   it('garbage collection fails while the storage is unavailable', async () => {
-    await store.importFile(stream(large))
-    age(GRACE_SECONDS + 10)
+    await importOld(large)
     const reported: string[] = []
     s3.intercept = (method, _, res) => method !== 'GET' && !!res.destroy()
     const onError = (item: string) => reported.push(item)
@@ -140,8 +143,7 @@ describe('buckets of other installations', () => {
 
   it('garbage collection keeps the blocks of another installation in the same bucket', async () => {
     await collectOf('the first')
-    await store.importFile(stream(large))
-    age(GRACE_SECONDS + 10)
+    await importOld(large)
     await expect(collectOf('the second')).rejects.toThrow('belongs to another installation')
     expect(blocks()).toHaveLength(5)
     expect(await collectOf('the first')).toBe(5)
@@ -171,16 +173,14 @@ describe('blocks that are renewed during a collection', () => {
   }
 
   it('garbage collection keeps a block that is renewed before the last check', async () => {
-    const { cid } = await store.importFile(stream(small))
-    age(GRACE_SECONDS + 10)
+    const { cid } = await importOld(small)
     once('HEAD', () => open().importFile(stream(small)))
     expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
     expect(await store.isWhole(cid)).toBe(true)
   })
 
   it('a block that is renewed during a stall between check and deletion is kept', async () => {
-    const { cid } = await store.importFile(stream(small))
-    age(GRACE_SECONDS + 10)
+    const { cid } = await importOld(small)
     once('DELETE', async () => {
       await open().importFile(stream(small))
       s3.now += 10_000
@@ -190,8 +190,7 @@ describe('blocks that are renewed during a collection', () => {
   })
 
   it('storing a block fails during its deletion, and a retry stores the block again', async () => {
-    const { cid } = await store.importFile(stream(small))
-    age(GRACE_SECONDS + 10)
+    const { cid } = await importOld(small)
     let removed = () => {}
     const isRemoved = new Promise<void>((resolve) => {
       removed = resolve
@@ -231,8 +230,7 @@ describe('blocks that are renewed during a collection', () => {
   })
 
   it('only one garbage collection at a time deletes blocks', async () => {
-    await store.importFile(stream(large))
-    age(GRACE_SECONDS + 10)
+    await importOld(large)
     const others: number[] = []
     once('DELETE', async () => {
       others.push(await open().collectGarbage(listOf(), GRACE_SECONDS))
@@ -242,8 +240,7 @@ describe('blocks that are renewed during a collection', () => {
   })
 
   it('a killed garbage collection blocks the next one for two minutes', async () => {
-    await store.importFile(stream(large))
-    age(GRACE_SECONDS + 10)
+    await importOld(large)
     s3.objects.set('ours/collection', { bytes: Buffer.from('of one that was killed'), changedAt: s3.now })
     expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
     s3.now += 121_000
@@ -252,8 +249,7 @@ describe('blocks that are renewed during a collection', () => {
   })
 
   it('a garbage collection that stalls after acquiring its lock deletes nothing', async () => {
-    await store.importFile(stream(small))
-    age(GRACE_SECONDS + 10)
+    await importOld(small)
     once('HEAD', async () => {
       s3.now += 4_000
     })

@@ -159,36 +159,30 @@ const scenes: Record<BatchJobName, Scene> = {
   },
   'delete-expired-sessions': {
     ...{ table: 'access_tokens', run: tidy },
-    async make() {
-      const user = await app.newUser()
-      return itemOf(
+    make: async () =>
+      itemOf(
         `update access_tokens set expires_at = now() - interval '1 day' where user_id = $1::uuid returning id::text`,
-        user.id,
-      )
-    },
+        (await app.newUser()).id,
+      ),
   },
   'delete-idle-sessions': {
     ...{ table: 'access_tokens', run: tidy },
-    async make() {
-      const user = await app.newUser()
-      return itemOf(
+    make: async () =>
+      itemOf(
         `update access_tokens set id = uuidv7(interval '-366 days'), created_at = now() - interval '366 days'
          where user_id = $1::uuid returning id::text`,
-        user.id,
-      )
-    },
+        (await app.newUser()).id,
+      ),
   },
   'delete-one-time-tokens': {
     ...{ table: 'one_time_tokens', key: `encode(hash, 'hex')`, run: tidy },
-    async make() {
-      const user = await app.newUser()
-      return itemOf(
+    make: async () =>
+      itemOf(
         `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
          values ($1::uuid, 'PASSWORD_RESET', uuidv7(), sha256(uuid_send($1::uuid)), 'x', now() - interval '8 days')
          returning encode(hash, 'hex') as item`,
-        user.id,
-      )
-    },
+        (await app.newUser()).id,
+      ),
   },
   'delete-deliveries': {
     ...{ table: 'webhook_deliveries', run: tidy },
@@ -206,16 +200,14 @@ const scenes: Record<BatchJobName, Scene> = {
   },
   'delete-events': {
     ...{ table: 'events', run: tidy },
-    async make() {
-      const user = await app.newUser()
-      return itemOf(
+    make: async () =>
+      itemOf(
         `with fed as (update wallets set event_sequence = event_sequence + 1 where user_id = $1::uuid returning *)
          insert into events (id, owner_id, sequence, type, created_at)
          select uuidv7(interval '-91 days'), user_id, event_sequence, 'points.granted', now() - interval '91 days' from fed
          returning id::text`,
-        user.id,
-      )
-    },
+        (await app.newUser()).id,
+      ),
   },
   'credit-deposits': {
     ...{ table: 'deposits', key: 'reference', done: `t.status = 'CREDITED'` },
@@ -266,10 +258,9 @@ await app.sql(`create function test_refuse() returns trigger language plpgsql as
   $$ begin raise exception 'for a test'; end $$`)
 
 async function refuse({ table, key = 'id', done }: Scene, item: string) {
-  const columns = key.replace(/(\w+)(?=[,)]|$)/, 'old.$1')
   await app.sql(
     `create trigger test_refuse before ${done === undefined ? 'delete' : 'update'} on ${table} for each row
-     when ((${columns})::text = '${item}') execute function test_refuse()`,
+     when ((${key.replace(/(\w+)(?=[,)]|$)/, 'old.$1')})::text = '${item}') execute function test_refuse()`,
   )
   return () => app.sql(`drop trigger test_refuse on ${table}`)
 }

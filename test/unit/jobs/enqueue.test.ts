@@ -26,8 +26,7 @@ describe('enqueue function', () => {
   })
 
   it('the enqueue function sets the same job fields as pg-boss, except for scheduled tasks', async () => {
-    const options = { schema: 'jobs', migrate: false, supervise: false, max: 1 }
-    const boss = new PgBoss({ connectionString: url, ...options })
+    const boss = new PgBoss({ connectionString: url, schema: 'jobs', migrate: false, supervise: false, max: 1 })
     await boss.start()
     const queues = await query<{ name: string }>(
       `select name from jobs.queue where name not like '\\_\\_%' and policy <> 'exclusive'`,

@@ -46,9 +46,8 @@ async function work() {
   jobs ??= await startJobs(app.installation)
   const { 'webhook-delivery': deliver, ...handlers } = app.jobs
   const options = { concurrency: 1, pollEvery: 0.1 }
-  for (const [name, handle] of Object.entries(handlers)) {
+  for (const [name, handle] of Object.entries(handlers))
     await jobs.work(name as keyof JobHandlers, options, handle as () => Promise<void>)
-  }
   await jobs.work('webhook-delivery', { ...deliveryWork, ...options }, deliver)
 }
 

@@ -27,9 +27,8 @@ describe('numbers in JSON', () => {
     1e99999999999999999999 1e-99999999999999999999 1${'0'.repeat(400)}`.split(/\s+/),
   )('rejects the inexact number %s in JSON, and reports its position', (literal) => {
     expect(isExact(literal)).toBe(false)
-    for (const text of [`{"a":{"b":[0,${literal}]}}`, `{"a": {"b": [0, ${literal} ]}}`]) {
+    for (const text of [`{"a":{"b":[0,${literal}]}}`, `{"a": {"b": [0, ${literal} ]}}`])
       expect(problemOf(parseJson(text))).toMatch(/^At a\.b\[1\]: This number cannot be stored/)
-    }
     expect(problemOf(parseJson(literal))).toMatch(/^This number/)
   })
 
@@ -49,8 +48,7 @@ describe('JSON input', () => {
   })
 
   it('checks JSON of any depth and width without a stack overflow', () => {
-    const text = `${'{"a":'.repeat(200_000)}1e400${'}'.repeat(200_000)}`
-    expect(problemOf(parseJson(text))).toMatch(/16 levels/)
+    expect(problemOf(parseJson(`${'{"a":'.repeat(200_000)}1e400${'}'.repeat(200_000)}`))).toMatch(/16 levels/)
     expect(problemOf(parseJson(`[${'1,'.repeat(200_000)}1e400]`))).toMatch(/^At \[200000\]: /)
   })
 

@@ -9,10 +9,9 @@ import { waitFor } from '../../../src/embedded/server-process.ts'
 import { identify } from '../../support/process-identity.ts'
 
 const program = join(import.meta.dirname, '../../support/reader-parent.ts')
-const DESCRIPTORS = 80
 
 function startParent(what: 'orphan' | 'descriptors') {
-  const command = ['-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh', process.execPath, program, what]
+  const command = ['-c', `ulimit -n 80; exec "$@"`, 'sh', process.execPath, program, what]
   const parent = spawn('/bin/sh', command, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => {
     parent.kill('SIGKILL')

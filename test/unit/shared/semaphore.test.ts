@@ -20,9 +20,11 @@ function openScene(semaphore = createSemaphore(options)) {
     }
     all.push(semaphore(work, holder).catch(() => void rejected.push(name)))
   }
+  /** Ends an operation, and returns the operation that started last. */
   const end = async (name: string) => {
     ends.get(name)!()
     await settle()
+    return started.at(-1)
   }
   const endAll = async (...names: string[]) => {
     for (const name of names) await end(name)
@@ -40,12 +42,9 @@ describe('semaphores', () => {
     start('b1', { keys: ['b'] })
     start('c1', { keys: ['c'] })
     expect(started).toEqual(['a1', 'b1'])
-    await end('a1')
-    expect(started.at(-1)).toBe('c1')
-    await end('b1')
-    expect(started.at(-1)).toBe('a2')
-    await end('a2')
-    expect(started.at(-1)).toBe('a3')
+    expect(await end('a1')).toBe('c1')
+    expect(await end('b1')).toBe('a2')
+    expect(await end('a2')).toBe('a3')
     await endAll('a3', 'c1')
     expect([rejected, semaphore.load()]).toEqual([['a4'], { slots: 2, running: 0, waiting: 0, refused: 1 }])
   })
@@ -76,16 +75,13 @@ describe('semaphores', () => {
     expect(started).toEqual(['a', 'b'])
     for (const name of ['d', 'e']) start(name, { keys: [name] })
     expect(started).toEqual(['a', 'b', 'd'])
-    await end('a')
-    expect(started.at(-1)).toBe('e')
-    await end('b')
-    expect(started.at(-1)).toBe('c')
+    expect(await end('a')).toBe('e')
+    expect(await end('b')).toBe('c')
     await endAll('c', 'd', 'e')
   })
 
   it('a semaphore limits every key to its share, and starts every operation, for random sequences', async () => {
-    const key = fc.constantFrom('a', 'b', 'c')
-    const asked = fc.tuple(fc.uniqueArray(key, { maxLength: 2 }), fc.boolean())
+    const asked = fc.tuple(fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 2 }), fc.boolean())
     await fc.assert(
       fc.asyncProperty(fc.array(asked, { maxLength: 40 }), async (steps) => {
         const semaphore = createSemaphore({ ...options, slots: 3, queue: 1_000 })
@@ -137,8 +133,7 @@ describe('semaphores without a total limit', () => {
     const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']
     for (const name of names) start(name, { keys: [name[0]!] })
     expect(started).toEqual(['a1', 'a2', 'a3', 'b1', 'b2'])
-    await end('a2')
-    expect(started.at(-1)).toBe('a4')
+    expect(await end('a2')).toBe('a4')
     await endAll(...names)
   })
 
