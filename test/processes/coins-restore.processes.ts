@@ -14,6 +14,7 @@ import { PASSWORD } from '../support/user.ts'
 const scene = await createCoinScene({ WITHDRAWAL_HOLD_SECONDS: '0', WITHDRAWALS_PER_DAY: '50' })
 const { chain, proxy, app, treasuryAddress, moveCoins, mine, balanceOf, pay, rich, settled, movesOf, findings } = scene
 
+const newAddress = () => Wallet.createRandom().address
 const mutation = `mutation ($input: WithdrawInput!) { withdraw(input: $input) { withdrawal { id status } } }`
 const withdraw = async (user: SignedIn, amount: string, to: string): Promise<string> => {
   const input = { amount, to, currentPassword: PASSWORD }
@@ -40,9 +41,7 @@ it('a restored database imports transactions that only the chain knows, and pays
   await settled(payer)
   await first.stop()
   const other = await rich(2n * COIN)
-  const [asked, unknown, later] = [Wallet.createRandom(), Wallet.createRandom(), Wallet.createRandom()].map(
-    ({ address }) => address,
-  ) as [string, string, string]
+  const [asked, unknown, later] = [newAddress(), newAddress(), newAddress()]
   await withdraw(payer, '1', asked)
   expect(await coins()).toMatchObject({ code: 0, differing: [], imported: null })
 
@@ -133,7 +132,7 @@ it('a restored database imports transactions that only the chain knows, and pays
 it('reverses a platform-funded payment that is reorganized away and then fails', async () => {
   await chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(100n * COIN))
   const user = await app.newUser({ num: '5' })
-  const to = Wallet.createRandom().address
+  const to = newAddress()
   const borne = () =>
     app.sql(
       `select trim_scale(sum(amount))::text as sum from entries where book = 'REVENUE' and currency = 'NUM'
@@ -179,7 +178,7 @@ it('reverses a platform-funded payment that is reorganized away and then fails',
 
 it('`annal coins` reports coins that others moved, and writes nothing', async () => {
   const user = await rich(COIN)
-  const thief = Wallet.createRandom().address
+  const thief = newAddress()
   await chain.rpc.call('anvil_impersonateAccount', user.address)
   await chain.rpc.call('eth_sendTransaction', { from: user.address, to: thief, value: quantity(COIN / 2n) })
   await mine()

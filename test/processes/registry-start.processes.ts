@@ -3,10 +3,9 @@ import type { Poller } from '../../src/chain/poller.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys } from '../support/chain/anvil.ts'
-import { all, chain, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
+import { chain, proxy, relayUntilFinal, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { refusesOnly, rewriting } from '../support/chain-faults.ts'
 import type { RpcRequest } from '../support/chain-proxy.ts'
-import { eventually } from '../support/eventually.ts'
 
 useRelayScene()
 const watchers: Poller[] = []
@@ -23,9 +22,7 @@ const settleAfter = async (blocks: number) => {
   await mine(blocks)
   const before = await headOf()
   const [asset] = await world.addCommits(1, 1)
-  const relay = world.relay(chain.url, { relayKeys: [relayKeys[0]!] })
-  await eventually(world.statuses, all('FINAL', 1))
-  await relay.stop()
+  await (await relayUntilFinal(1, chain.url, { relayKeys: [relayKeys[0]!] })).stop()
   return { asset: asset!, before }
 }
 const registryOf = (start?: number) => createRegistry({ rpcUrl: proxy.url, database: world.database, start })

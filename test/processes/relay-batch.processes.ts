@@ -14,6 +14,7 @@ import {
   expectFinal,
   expectWhole,
   proxy,
+  relayUntilFinal,
   startRelay,
   useRelayScene,
   world,
@@ -75,8 +76,7 @@ const addAnother = statement(
 describe('commits that are ready at the same time', () => {
   it('commits that are ready together share a transaction in order, each with its own event and fee share', async () => {
     const assets = await addReady(3, 40)
-    world.relay(chain.url, { ...options, commitsPerTransaction: 50 })
-    await eventually(world.statuses, all('FINAL', 120))
+    await relayUntilFinal(120, chain.url, { ...options, commitsPerTransaction: 50 })
     expect(await sizes()).toEqual([50, 50, 20])
     await expectWhole(assets)
     await expectCosts()
@@ -91,8 +91,7 @@ describe('commits that are ready at the same time', () => {
 
   it('a batch of commits has enough gas for state that the next block adds', async () => {
     const assets = await addReady(10, 1)
-    world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 10))
+    await relayUntilFinal(10, chain.url, options)
     await world.database.transaction(async (query) => {
       for (const asset of assets) await query(addAnother, { asset: asset.id })
     })
@@ -105,16 +104,14 @@ describe('commits that are ready at the same time', () => {
     const asset = await world.addAsset(await world.addUser())
     for (let index = 0; index < 8; index += 1) await world.addCommit(asset, 'x'.repeat(25_000))
     await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
-    const before = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 8))
+    const before = await relayUntilFinal(8, chain.url, options)
     expect(await sizes()).toEqual([3, 3, 2])
     // A running pass would use the gas limit of the previous block.
     await before.stop()
     await chain.rpc.call('evm_setBlockGasLimit', '0x2dc6c0')
     await chain.rpc.call('evm_mine')
     await addReady(1, 40)
-    world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 48))
+    await relayUntilFinal(48, chain.url, options)
     const [, , , ...later] = await sizes()
     expect(Math.max(...later)).toBeLessThan(20)
     expect(Math.max(...later)).toBeGreaterThan(1)
@@ -127,8 +124,7 @@ describe('commits that are ready at the same time', () => {
     const earlier = file && JSON.parse(await readFile(new URL(`../support/chain/${file}`, import.meta.url), 'utf8'))
     const address = await deploy(earlier?.bytecode ?? registryBytecode)
     const assets = await addReady(2, 5)
-    world.relay(chain.url, { ...options, address, ...(!earlier && { commitsPerTransaction: 1 }) })
-    await eventually(world.statuses, all('FINAL', 10))
+    await relayUntilFinal(10, chain.url, { ...options, address, ...(!earlier && { commitsPerTransaction: 1 }) })
     expect(await sizes()).toEqual(Array(10).fill(1))
     const registry = createRegistry({ rpcUrl: chain.url, address })
     for (const { nid } of assets) expect(await registry.readCommits(nid)).toHaveLength(5)
@@ -149,8 +145,7 @@ describe('batches', () => {
       return to !== undefined && decodeCommits(data).length > 1
     }
     proxy.fault = onlyTo(isEstimateOfBatch, refuses({ code: 3, message: 'execution reverted' }))
-    world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 12))
+    await relayUntilFinal(12, proxy.url, options)
     expect(await sizes()).toEqual(Array(12).fill(1))
     await expectWhole(assets)
   })
@@ -165,8 +160,7 @@ describe('batches', () => {
     proxy.fault = rewriting(({ method }, result) =>
       method === 'eth_estimateGas' && ++estimates === 2 ? '0x20000' : result,
     )
-    world.relay(proxy.url, { ...options, confirmations: 0 })
-    await eventually(world.statuses, all('FINAL', 8))
+    await relayUntilFinal(8, proxy.url, { ...options, confirmations: 0 })
     expect(await sizes()).toEqual(Array(8).fill(1))
     await expectWhole(assets, earlier)
     await expectCosts(earlier)
@@ -216,9 +210,7 @@ describe('batches', () => {
       `update commits c set tree = f.tree, tree_cid = f.tree_cid, tree_sha256 = f.tree_sha256, created_at = f.created_at
        from commits f where f.asset_id = c.asset_id and f.sequence = 2 and c.sequence in (3, 4)`,
     )
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 10))
-    await first.stop()
+    await (await relayUntilFinal(10, chain.url, options)).stop()
     const before = await world.sql(places)
     await world.sql('delete from chain_transaction_members')
     await world.sql('delete from chain_transactions')
@@ -234,8 +226,7 @@ describe('batches', () => {
        )
        insert into commit_relays (commit_id, tree_signature) select id, '0x' || repeat('1', 130) from c`,
     )
-    world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 12))
+    await relayUntilFinal(12, chain.url, options)
     expect(await world.sql(places)).toEqual(expect.arrayContaining(before))
     expect(await world.sql('select distinct nonce from commit_relays where nonce > 1')).toHaveLength(1)
     const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
@@ -251,8 +242,7 @@ describe('batches', () => {
     await relay.stop()
     const [stored] = await world.sql<{ hash: string }>('select hash from chain_transactions')
     proxy.fault = undefined
-    world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 10))
+    await relayUntilFinal(10, proxy.url, options)
     expect(await world.sql('select distinct transaction_hash as hash from commit_relays')).toEqual([stored])
     await expectWhole(assets)
   })

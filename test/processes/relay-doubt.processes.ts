@@ -3,7 +3,16 @@ import { createRandom } from '../../proofs/harness/random.ts'
 import type { Relay } from '../../src/chain/relay/relay-parts.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys } from '../support/chain/anvil.ts'
-import { all, chain, messagesOf, proxy, startRelay, useRelayScene, world } from '../support/chain/relay-scene.ts'
+import {
+  all,
+  chain,
+  messagesOf,
+  proxy,
+  relayUntilFinal,
+  startRelay,
+  useRelayScene,
+  world,
+} from '../support/chain/relay-scene.ts'
 import { cuts, lagging, miscounts, onlyTo, rewriting } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -31,8 +40,7 @@ async function rests(relay: Relay) {
 describe('node that lags behind other nodes', () => {
   it('a lagging node does not revert final commits, and causes no new signature', async () => {
     const [asset] = await world.addCommits(1, 3)
-    const relay = world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 3))
+    const relay = await relayUntilFinal(3, proxy.url, options)
     await chain.rpc.call('anvil_mine', quantity(4))
     await world.addCommit(asset!)
     relay.wake()
@@ -51,9 +59,7 @@ describe('node that lags behind other nodes', () => {
 
   it('a process that starts meanwhile detects a lagging node', async () => {
     const [asset] = await world.addCommits(1, 3)
-    const first = world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 3))
-    await first.stop()
+    await (await relayUntilFinal(3, proxy.url, options)).stop()
     const [newest] = await world.sql<{ number: number }>('select max(block_number)::int as number from commit_relays')
     const head = Number(await chain.rpc.call('eth_blockNumber'))
     proxy.fault = lagging(random, () => head - newest!.number + 1, 1)
@@ -94,8 +100,7 @@ describe('node that lags behind other nodes', () => {
     )
     proxy.fault = (calls, pass) => (proxy.faults === 0 ? behind(calls, pass) : undefined)
     const [asset] = await world.addCommits(1, 1)
-    const second = world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 1))
+    const second = await relayUntilFinal(1, proxy.url, options)
     expect(proxy.faults).toBe(1)
     expect(second.status().registry).toBe(registry)
     expect(await messagesOf(asset!)).toHaveLength(1)
@@ -120,13 +125,12 @@ describe('node without a block at some height', () => {
     )
     await world.addCommit(asset!)
     relay.wake()
-    const isTold = () => world.log.lines.some(({ message }) => message.startsWith('The node lacks a block'))
-    await eventually(async () => isTold(), Boolean)
+    await eventually(() => world.log.lines.some(({ message }) => message.startsWith('The node lacks a block')))
     await meets(3)
     expect(isDisplaced()).toBe(false)
     await relay.stop()
     world.relay(proxy.url, { ...patient, doubtPatience: 100 })
-    await eventually(async () => isDisplaced(), Boolean)
+    await eventually(isDisplaced)
     await eventually(async () => {
       await chain.rpc.call('anvil_mine', quantity(1))
       return (await world.statuses()).FINAL === 3
@@ -139,8 +143,7 @@ describe('node without a block at some height', () => {
 describe('node that returns a wrong transaction count', () => {
   it('a transaction count that is too low fills no nonce gap and reverts nothing', async () => {
     const [asset] = await world.addCommits(1, 3)
-    const relay = world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 3))
+    const relay = await relayUntilFinal(3, proxy.url, options)
     await rests(relay)
     proxy.fault = miscounts(-2)
     await world.addCommit(asset!)
@@ -155,14 +158,12 @@ describe('node that returns a wrong transaction count', () => {
 
   it('a transaction count that is too high causes no nonce gap', async () => {
     const [asset] = await world.addCommits(1, 2)
-    const relay = world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 2))
+    const relay = await relayUntilFinal(2, proxy.url, options)
     await rests(relay)
     proxy.fault = miscounts(3)
     await world.addCommit(asset!)
     relay.wake()
-    const isTold = () => world.log.lines.some(({ fields }) => 'count' in fields && fields.count === 6)
-    await eventually(async () => isTold(), Boolean)
+    await eventually(() => world.log.lines.some(({ fields }) => 'count' in fields && fields.count === 6))
     await meets(3)
     expect(await world.statuses()).toEqual({ FINAL: 2, PENDING: 1 })
     proxy.fault = undefined

@@ -7,6 +7,7 @@ import {
   expectFinal,
   expectWhole,
   proxy,
+  relayUntilFinal,
   startRelay,
   useRelayScene,
   world,
@@ -115,8 +116,7 @@ describe('relay with a faulty network', () => {
     const height = Number(await chain.rpc.call<string>('eth_blockNumber'))
     if (height < depth) await chain.rpc.call('anvil_mine', quantity(depth - height))
     await chain.rpc.call('anvil_reorg', depth, [])
-    const displaced = () => world.log.lines.some(({ message }) => message.startsWith('Chain reorganization'))
-    await eventually(async () => displaced(), Boolean)
+    await eventually(() => world.log.lines.some(({ message }) => message.startsWith('Chain reorganization')))
     await eventually(world.statuses, all('INCLUDED', 15))
     await eventually(async () => {
       await chain.rpc.call('anvil_mine', quantity(31))
@@ -238,11 +238,10 @@ describe('relay with a faulty network', () => {
     await raiseFee()
     await world.addCommits(1, 1)
     world.relay(chain.url, { maxFeePerGas: 5_000_000_000n })
-    const isSaid = () => world.log.lines.some(({ message }) => message.startsWith('The base fee is above'))
     await eventually(async () => {
       await raiseFee()
-      return isSaid()
-    }, Boolean)
+      return world.log.lines.some(({ message }) => message.startsWith('The base fee is above'))
+    })
     expect(await transactions()).toEqual([])
     await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(1_000_000_000n))
     await eventually(world.statuses, all('FINAL', 1))
@@ -265,21 +264,18 @@ describe('relay with a faulty network', () => {
 
   it('the relay works with a registry from the genesis block without state', async () => {
     const [asset] = await world.addCommits(1, 1)
-    const first = world.relay(chain.url)
-    await eventually(world.statuses, all('FINAL', 1))
+    const first = await relayUntilFinal(1, chain.url)
     const address = first.status().registry ?? ''
     await first.stop()
     await chain.rpc.call('anvil_setNonce', address, '0x0')
     expect(Number(await chain.rpc.call<string>('eth_getTransactionCount', address, 'latest'))).toBe(0)
     await world.addCommit(asset!)
-    world.relay(chain.url, { address })
-    await eventually(world.statuses, all('FINAL', 2))
+    await relayUntilFinal(2, chain.url, { address })
   })
 
   it('the relay sends all stored transactions again to a chain that lost everything', async () => {
     const assets = await world.addCommits(6, 5)
-    const relay = world.relay(chain.url, { doubtPatience: 100 })
-    await eventually(world.statuses, all('FINAL', 30))
+    const relay = await relayUntilFinal(30, chain.url, { doubtPatience: 100 })
     const before = await noncesByCommit()
     const { registry } = relay.status()
     const port = Number(new URL(chain.url).port)
@@ -298,28 +294,21 @@ describe('relay with a faulty network', () => {
   it('the relay sends final commits again that the chain lost, even without new commits', async () => {
     const assets = await world.addCommits(3, 2)
     const pauses = { idle: 20, resting: 50, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 }
-    const relay = world.relay(chain.url, { doubtPatience: 100, pauses })
-    await eventually(world.statuses, all('FINAL', 6))
+    const relay = await relayUntilFinal(6, chain.url, { doubtPatience: 100, pauses })
     const before = await noncesByCommit()
     const saved = await chain.rpc.call<string>('evm_snapshot')
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 9))
     await chain.rpc.call('evm_revert', saved)
-    const isWhole = () =>
-      expectWhole(assets).then(
-        () => true,
-        () => false,
-      )
-    await eventually(isWhole, (whole) => whole)
+    await eventually(async () => (await expectWhole(assets).catch(() => 'incomplete')) === undefined)
     await eventually(world.statuses, all('FINAL', 9))
     expect(await noncesByCommit()).toMatchObject(before)
   })
 
   it('the relay continues after losing the connection of its lease', async () => {
     const assets = await world.addCommits(2, 2)
-    const relay = world.relay(chain.url)
-    await eventually(world.statuses, all('FINAL', 4))
+    const relay = await relayUntilFinal(4, chain.url)
     await world.sql(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'annal relay%' and datname = current_database()`,
     )

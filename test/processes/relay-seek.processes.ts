@@ -6,7 +6,7 @@ import { createHistories } from '../../src/chain/relay/find-on-chain.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/shared/errors.ts'
 import { relayKeys } from '../support/chain/anvil.ts'
-import { all, chain, messagesOf, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
+import { all, chain, messagesOf, proxy, relayUntilFinal, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import type { TestAsset, World } from '../support/chain/world.ts'
 import { onlyTo, page, refuses, rewriting } from '../support/chain-faults.ts'
 import { isSending, type RpcRequest } from '../support/chain-proxy.ts'
@@ -27,8 +27,7 @@ describe('commits without a receipt', () => {
   it('a commit without a receipt is found in the registry and not signed again', async () => {
     proxy.fault = rewriting((_, result) => (isReceipt(result) ? null : result))
     const [asset] = await world.addCommits(1, 3)
-    world.relay(proxy.url, { ...options, commitsPerTransaction: 1 })
-    await eventually(world.statuses, all('FINAL', 3))
+    await relayUntilFinal(3, proxy.url, { ...options, commitsPerTransaction: 1 })
     expect(await signatures()).toHaveLength(3)
     expect(await messagesOf(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
   })
@@ -92,23 +91,19 @@ describe('database restored from before its commits were sent', () => {
   /** Sends commits until they are final, and restores the database from before they were sent. */
   const sendAndRestore = async (count: number, each: number, own: Parameters<World['relay']>[1] = options) => {
     const assets = await world.addCommits(count, each)
-    const first = world.relay(chain.url, own)
-    await eventually(world.statuses, all('FINAL', count * each))
-    await first.stop()
+    await (await relayUntilFinal(count * each, chain.url, own)).stop()
     await restore()
     return assets
   }
 
   it('a restored database finds its commits on the chain, and signs only missing commits', async () => {
     const assets = await world.addCommits(3, 4)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 12))
+    const first = await relayUntilFinal(12, chain.url, options)
     const before = await world.sql('select commit_id, nonce, transaction_hash from commit_relays order by commit_id')
     await first.stop()
     await restore()
 
-    world.relay(chain.url, { ...options, commitsPerTransaction: 1 })
-    await eventually(world.statuses, all('FINAL', 12))
+    await relayUntilFinal(12, chain.url, { ...options, commitsPerTransaction: 1 })
     expect(await signatures()).toEqual([])
     expect(await world.sql('select commit_id, nonce, transaction_hash from commit_relays order by commit_id')).toEqual(
       before,
@@ -130,8 +125,11 @@ describe('database restored from before its commits were sent', () => {
 
       const { address } = createRelayAccount(relayKeys[0]!)
       const earlierRelays = [isLowerCase ? address.toLowerCase() : address]
-      world.relay(chain.url, { ...options, relayKeys: later.map((index) => relayKeys[index]!), earlierRelays })
-      await eventually(world.statuses, all('FINAL', 8))
+      await relayUntilFinal(8, chain.url, {
+        ...options,
+        relayKeys: later.map((index) => relayKeys[index]!),
+        earlierRelays,
+      })
       expect(await signatures()).toEqual([])
       for (const asset of assets) await world.addCommit(asset)
       await eventually(world.statuses, all('FINAL', 12))
@@ -145,8 +143,7 @@ describe('database restored from before its commits were sent', () => {
       select c.id from commits c join assets a on a.id = c.asset_id where (hashtextextended(a.nid, 0) & 9223372036854775807) % 2 = 1)`)
     const [left] = await world.sql<{ count: number }>('select count(*)::int from commit_relays')
 
-    world.relay(chain.url, { ...options, relayKeys: [relayKeys[1]!, relayKeys[0]!] })
-    await eventually(world.statuses, all('FINAL', left!.count))
+    await relayUntilFinal(left!.count, chain.url, { ...options, relayKeys: [relayKeys[1]!, relayKeys[0]!] })
     expect(await signatures()).toEqual([])
   })
 
@@ -157,8 +154,7 @@ describe('database restored from before its commits were sent', () => {
       if (calls.some(isRead)) reads += 1
       return undefined
     }
-    world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 12))
+    await relayUntilFinal(12, proxy.url, options)
     expect(reads).toBeLessThan(6)
   })
 
@@ -173,9 +169,7 @@ describe('database restored from before its commits were sent', () => {
 
   it('a restored database finds its commits step by step in a history that an attacker made long', async () => {
     const [asset, other] = await world.addCommits(2, 1)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 2))
-    await first.stop()
+    await (await relayUntilFinal(2, chain.url, options)).stop()
     await writeAbout(asset!, 230)
     const again = world.relay(chain.url, options)
     await world.addCommit(asset!)
@@ -204,15 +198,13 @@ describe('database restored from before its commits were sent', () => {
   it('a restored database finds its commits in the event log if the registry cannot list so many', async () => {
     await sendAndRestore(2, 2)
     proxy.fault = onlyTo(isRead, refuses({ code: -32_000, message: 'EVM error OutOfGas' }))
-    world.relay(proxy.url, options)
-    await eventually(world.statuses, all('FINAL', 4))
+    await relayUntilFinal(4, proxy.url, options)
     expect(await signatures()).toEqual([])
   })
 
   it('a restored database waits for transactions in the mempool instead of reusing their nonce', async () => {
     const [asset] = await world.addCommits(1, 2)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 2))
+    const first = await relayUntilFinal(2, chain.url, options)
     await chain.rpc.call('evm_setAutomine', false)
     await world.addCommit(asset!)
     first.wake()
@@ -238,16 +230,13 @@ describe('database restored from before its commits were sent', () => {
     ['whose author’s key was destroyed with the account', true],
   ])('a restored database finds commits %s instead of refunding the commits', async (_, isForGood) => {
     const [asset] = await world.addCommits(1, 2)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 2))
-    await first.stop()
+    await (await relayUntilFinal(2, chain.url, options)).stop()
     const signed = await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')
     await restore()
     await world.sql('update commit_relays set tree_signature = null, attempts = 90')
     await world.sql('delete from pins')
     const sign = () => Promise.reject(new LostKeyError('There is no key share.', { isForGood }))
-    world.relay(chain.url, { ...options, custody: { ...world.custody, sign } })
-    await eventually(world.statuses, all('FINAL', 2))
+    await relayUntilFinal(2, chain.url, { ...options, custody: { ...world.custody, sign } })
     expect(await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')).toEqual(signed)
     expect(await world.sql(`select 1 from transfers where reference like 'refund:%'`)).toEqual([])
     expect(await world.sql(`select 1 from pins where kind = 'TREE'`)).toHaveLength(2)
@@ -305,8 +294,7 @@ describe('database restored from before its commits were sent', () => {
   it('ignores copies of a commit by other recorders', async () => {
     const [asset] = await sendAndRestore(1, 1, { ...options, relayKeys: [relayKeys[1]!] })
     await world.sql(`insert into key_values (key, value) values ('relay:ahead', now()::text)`)
-    world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 1))
+    await relayUntilFinal(1, chain.url, options)
     expect(await signatures()).toHaveLength(1)
     expect(await messagesOf(asset!)).toHaveLength(2)
   })

@@ -54,6 +54,13 @@ export async function expectWhole(assets: readonly TestAsset[], on: TestChain = 
   }
 }
 
+/** Starts a relay, and waits until this number of commits is final. */
+export async function relayUntilFinal(count: number, ...options: Parameters<World['relay']>): Promise<Relay> {
+  const relay = world.relay(...options)
+  await eventually(world.statuses, all('FINAL', count))
+  return relay
+}
+
 /** Waits until this number of commits is final, and checks that the chain has every commit of the assets. */
 export async function expectFinal(count: number, assets: readonly TestAsset[]): Promise<void> {
   await eventually(world.statuses, all('FINAL', count))

@@ -3,7 +3,7 @@ import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { storeSigned } from '../../../src/chain/relay/relay.sql.ts'
 import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
 import { relayKeys } from '../../support/chain/anvil.ts'
-import { all, chain, useRelayScene, world } from '../../support/chain/relay-scene.ts'
+import { all, chain, relayUntilFinal, useRelayScene, world } from '../../support/chain/relay-scene.ts'
 import { eventually, until } from '../../support/eventually.ts'
 
 useRelayScene()
@@ -12,8 +12,7 @@ describe('relay', () => {
   it("the relay keeps the order of each asset's commits across several lanes and batches", async () => {
     // Enough assets that several lanes are used.
     const assets = await world.addCommits(24, 5)
-    world.relay(chain.url)
-    await eventually(world.statuses, all('FINAL', 120))
+    await relayUntilFinal(120, chain.url)
     const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
     const lanes = new Set<string>()
     for (const { nid } of assets) {
@@ -101,8 +100,7 @@ describe('relay', () => {
     const asset = await world.addAsset(await world.addUser())
     await world.addCommit(asset, 'private words')
     await world.sql('update assets set deleted_at = now()')
-    world.relay(chain.url)
-    await eventually(world.statuses, all('FINAL', 1))
+    await relayUntilFinal(1, chain.url)
     expect(await world.sql('select tree, message from commits')).toEqual([{ tree: '', message: '' }])
     expect(await world.sql('select * from pins')).toEqual([])
     expect(await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset.nid)).toHaveLength(1)

@@ -1,12 +1,12 @@
 /** The deposit ledger with reorganizations and concurrent processes. The test makes each step without a chain. */
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
 import * as sql from '../../../src/modules/coins/coin-transfers.sql.ts'
 import { lockAndStoreSweep, type SignedSweep, withWalletLock } from '../../../src/modules/coins/coin-transfers.ts'
 import type { FoundDeposit } from '../../../src/modules/coins/deposit-ledger.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import { fromUnits } from '../../../src/shared/money.ts'
+import { contradictions } from '../../support/chain/deposit-scene.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'
 import { createStore } from '../../support/store.ts'
@@ -21,8 +21,6 @@ const COIN = 10n ** 18n
 const newHash = () => `0x${randomBytes(32).toString('hex')}`
 const newUser = () => app.newUser({ num: '0', points: '0' })
 const num = async (user: SignedIn) => (await app.wallet(user)).num
-const contradictions = async () =>
-  (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)
 const depositsOf = (user: SignedIn) =>
   app.sql(
     `select kind::text, status::text, trim_scale(amount)::text as amount, trim_scale(shortfall)::text as shortfall, block_number as block
@@ -97,7 +95,7 @@ it('freezes deposits that another process credits during the rewind of the depos
   expect(await books.rewind(place, 'gone back', 90)).toEqual({ frozen: [], shortfall: '0' })
   expect(await books.readPosition(scan.chainId)).toBe('gone back')
   expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
-  expect([await books.creditDue(place, 100), await num(user), await contradictions()]).toEqual([0, '0', []])
+  expect([await books.creditDue(place, 100), await num(user), await contradictions(app)]).toEqual([0, '0', []])
 })
 
 it('freezes any number of deposits before the deposit scan rewinds', async () => {
@@ -136,7 +134,7 @@ it('records deposits of buyer and seller while a sale holds one wallet lock and 
     return { answer }
   })
   expectOk(await sale.answer)
-  expect(await contradictions()).toEqual([])
+  expect(await contradictions(app)).toEqual([])
 })
 
 it('keeps a deposit frozen if its transaction returns with another result, and credits the new result', async () => {
@@ -173,7 +171,7 @@ it('keeps a deposit frozen if its transaction returns with another result, and c
   await scan.credit(60)
   expect(await num(user)).toBe('1000')
   expect((await depositsOf(user)).map(({ status }) => status)).toEqual(['CREDITED', 'FROZEN'])
-  expect(await contradictions()).toEqual([])
+  expect(await contradictions(app)).toEqual([])
 })
 
 /** A signed transfer of all coins at an address. */
@@ -202,7 +200,7 @@ it('does not sweep a deposit that was frozen while the sweep waited for the wall
   ])
   expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
   expect(await app.sql('select from coin_transfers where wallet_id = $1::uuid', [user.id])).toEqual([])
-  expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
+  expect([await unsweptOf(user), await contradictions(app)]).toEqual([0, []])
 })
 
 it('freezes deposits that are swept during the rewind of the deposit scan', async () => {
@@ -213,7 +211,7 @@ it('freezes deposits that are swept during the rewind of the deposit scan', asyn
   ])
   expect([isStored, gone]).toMatchObject([true, { frozen: [expect.any(String)] }])
   expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
-  expect([await unsweptOf(user), await contradictions()]).toEqual([-5, []])
+  expect([await unsweptOf(user), await contradictions(app)]).toEqual([-5, []])
 })
 
 it('does not resume a coin transfer if its deposit was frozen during the wait for the wallet lock', async () => {
@@ -232,7 +230,7 @@ it('does not resume a coin transfer if its deposit was frozen during the wait fo
     () => withWalletLock(database, addresses, (query) => query(sql.resumeTransfers, { addresses, free: ['5'] })),
   ])
   expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, [{ addresses: [] }]])
-  expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
+  expect([await unsweptOf(user), await contradictions(app)]).toEqual([0, []])
 })
 
 it('reverses the settlement of a coin transfer that is reorganized away at the same time', async () => {
@@ -254,5 +252,5 @@ it('reverses the settlement of a coin transfer that is reorganized away at the s
   ])
   const status = await app.sql('select status::text from coin_transfers where id = $1::uuid', [id])
   expect(status).toEqual([{ status: 'BROADCAST' }])
-  expect(await contradictions()).toEqual([])
+  expect(await contradictions(app)).toEqual([])
 })

@@ -156,13 +156,8 @@ describe('concurrent orders', () => {
     ]
     const made = (await Promise.all(asked.map((each) => database.query(insertOrder, each)))).flat()
     expect(made.map(({ buyerId }) => buyerId)).toEqual([...buyers, store.owner].map(({ id }) => id))
-    expect(
-      await transactionsOf(
-        'orders',
-        'id',
-        made.map(({ id }) => id),
-      ),
-    ).toBe(1)
+    const ids = made.map(({ id }) => id)
+    expect(await transactionsOf('orders', 'id', ids)).toBe(1)
     expect(made.map(({ price }) => Number(price))).toEqual([2.5, 2.5, 2.5, 2.5, 2.5, 1])
     for (const [n, buyer] of buyers.entries()) {
       expect(made[n]!.actionArgs!.toString()).toBe(buyer.id)

@@ -243,10 +243,8 @@ describe('garbage collection in Kubo', () => {
     for (const seed of ['a', 'b']) await store.importFile(stream(bytesOf(1000, seed)))
     age(120)
     kubo.intercept = (path, _, res) => path !== 'pin/ls' && !!res.destroy()
-    await expectError(
-      store.collectGarbage(listOf(), 60, { onError: () => expect.fail('it is nobody’s') }),
-      'UNAVAILABLE',
-    )
+    const onError = () => expect.fail('it is nobody’s')
+    await expectError(store.collectGarbage(listOf(), 60, { onError }), 'UNAVAILABLE')
   })
 
   it('garbage collection in Kubo keeps the files of assets, and restores a missing pin', async () => {
